@@ -13,7 +13,7 @@ from tables.store import ROOT
 ROOM = 1.02
 
 # The rows of the catalogue that are added to Table 1, and why.
-BESIDE_TABLE_1 = [
+ADDED_TO_TABLE_1 = [
     ("ot_phasing_paper", "extra: the paper's table (3, or 2 where n_2 is small)"),
     ("ot_phasing", "extra: ours, which fails once in 2^40"),
 ]
@@ -41,7 +41,7 @@ def table_1(bench, papers, largest):
         # The paper's formula, from its own columns: 2·κ bits for each of two characters of a bin, ℓ bits a mask.
         row.append(number(2 * 128 * 2 * 100 / used * 2**20 / 8 / MB + int(h) * 80 * 2**20 / 8 / MB))
         rows.append(row)
-    for protocol, name in BESIDE_TABLE_1:
+    for protocol, name in ADDED_TO_TABLE_1:
         found = [bench.measure(protocol, n, n_2, bits, "gigabit") for n_2 in [n, small]]
         rows.append([name, "", "", "", *[Pair(None, megabytes(one), kind=NEWER) for one in found], ""])
     header = ["Table 1: h", "utilisation %", "OTs in n_2·t", "masks in n_1"]

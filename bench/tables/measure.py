@@ -313,8 +313,8 @@ def bytes_of_all(result):
 def bytes_are_right(result):
     """Whether the payload is what the catalogue's formula says."""
     formula, sent = result["formula_bytes"], result["median"]["bytes_total"]
-    beside = result["beside_formula_bytes"]
-    if beside:
+    overhead = result["beside_formula_bytes"]
+    if overhead:
         # Requests and replies: some kilobytes, and some bytes for each part of a list.
-        return formula <= sent and beside <= 20_000 + formula / 100
+        return formula <= sent and overhead <= 20_000 + formula / 100
     return sent == formula or (sent < formula and result["bytes_depend_on_result"])

@@ -95,13 +95,13 @@ pub(crate) fn order(order: &SharesOrder) -> Result<RecordBatch, ArrowError> {
         }
     }
     let names = order.columns().map(str::to_owned);
-    let said: ArrayRef = match &*names[1] {
+    let cells: ArrayRef = match &*names[1] {
         "rows" => Arc::new(rows.finish()),
         "place" => Arc::new(places.finish()),
         _ => Arc::new(common.finish()),
     };
     let numbers = Int64Array::from_iter_values(0..order.len() as i64);
-    batch(&names, vec![Arc::new(numbers), said])
+    batch(&names, vec![Arc::new(numbers), cells])
 }
 
 /// One row with the figures of a result that is a count, a yes or no, or sums.

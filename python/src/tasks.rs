@@ -159,9 +159,9 @@ impl Task {
     /// The names under which the messages are kept that it reads.
     #[getter]
     fn kept(&self) -> Vec<&str> {
-        let heard = self.0.heard.iter();
-        heard
-            .filter_map(|received| match received {
+        let received = self.0.received.iter();
+        received
+            .filter_map(|at| match at {
                 ReceivedAt::Kept(name, _) => Some(&**name),
                 ReceivedAt::Parcel(..) => None,
             })

@@ -130,8 +130,8 @@ def test_tables_1_and_11_of_phasing_are_whole(tmp_path: pathlib.Path) -> None:
     assert equal[1] < equal[0], equal
     # The formula, from the paper's columns, gives what the paper prints.
     assert [cells[5] for cells in by_functions] == ["148", "99.7", "106", "115"]
-    beside = [cells for name, cells in table_1.items() if name.startswith("extra")]
-    assert len(beside) == 2 and all(measured(cell) > 0 for row in beside for cell in row)
+    extra = [cells for name, cells in table_1.items() if name.startswith("extra")]
+    assert len(extra) == 2 and all(measured(cell) > 0 for row in extra for cell in row)
 
     table_11 = {unit: printed(done.stdout, f"Table 11: {unit}") for unit in ("ms", "MB")}
     for unit, rows in table_11.items():
@@ -243,7 +243,7 @@ def test_the_time_on_the_way_does_not_grow_with_the_items() -> None:
 
 def test_the_delays_are_those_of_the_networks() -> None:
     command = str(pathlib.Path(sys.executable).with_name("vesica"))
-    said = subprocess.run([command, "bench", "--help"], capture_output=True, text=True, check=True)
+    done = subprocess.run([command, "bench", "--help"], capture_output=True, text=True, check=True)
     row = re.compile(r"- ([a-z-]+): +.*?, ([0-9.]+) ms round trip")
-    delays = {name: float(ms) / 2000 for name, ms in row.findall(said.stdout)}
+    delays = {name: float(ms) / 2000 for name, ms in row.findall(done.stdout)}
     assert delays and {"loopback": 0, **delays} == tables_of_papers().ONE_WAY_DELAY_S

@@ -66,10 +66,10 @@ def execute(code: str, line: int, names: dict[str, Any]) -> None:
         exec(compile("\n" * line + code, "a page", "exec"), names)
         return
     test = doctest.DocTestParser().get_doctest(code, names, "a page", None, line)
-    said: list[str] = []
+    printed: list[str] = []
     runner = doctest.DocTestRunner(optionflags=FLAGS)
-    outcome = runner.run(test, out=said.append, clear_globs=False)
-    assert outcome.failed == 0, "".join(said)
+    outcome = runner.run(test, out=printed.append, clear_globs=False)
+    assert outcome.failed == 0, "".join(printed)
     names.update(test.globs)
 
 

@@ -419,11 +419,11 @@ def test_a_run_goes_on_after_credentials_expire(
     # It continues, and then waits for the other side.
     shop = scene.start("shop", "--wait", "100s")
     assert shop.stderr is not None
-    said = ""
-    while "waiting for" not in said:
+    printed = ""
+    while "waiting for" not in printed:
         line = shop.stderr.readline()
-        assert line, said
-        said += line
+        assert line, printed
+        printed += line
     guard.expired.add("old-canary")
     start = time.monotonic()
     code, error = scene.end(shop)
@@ -487,11 +487,11 @@ def goes_on_after(scene: Scene, cut: Callable[[], None], back: Callable[[], None
     """The store is lost while a side waits. The side ends with an error, and continues when the store is back."""
     shop = scene.start("shop", "--wait", "100s")
     assert shop.stderr is not None
-    said = ""
-    while "waiting for" not in said:
+    printed = ""
+    while "waiting for" not in printed:
         line = shop.stderr.readline()
-        assert line, said
-        said += line
+        assert line, printed
+        printed += line
     cut()
     code, error = scene.end(shop)
     assert code == 5 and "cannot be reached" in error and "the run resumes" in error

@@ -181,7 +181,7 @@ CALLS += [("folders", 1, False), ("list", 1, False)]
 def test_what_an_object_raises_ends_the_run_which_goes_on_later(
     sides: Sides, method: str, at: int, after: bool
 ) -> None:
-    error = Fault("said by the object")
+    error = Fault("raised by the object")
     shared = Listed()
     broken = Breaking(method, at, error, after)
     broken.objects = shared.objects
@@ -191,7 +191,7 @@ def test_what_an_object_raises_ends_the_run_which_goes_on_later(
             with pytest.raises(v.SettingsError, match="raised Fault") as caught:
                 sides.one("shop", broken)
             assert caught.value.__cause__ is error
-            assert "said by the object" not in str(caught.value)
+            assert "raised by the object" not in str(caught.value)
             assert "the run resumes" in str(caught.value.hint)
             assert broken.calls >= at
             assert sides.one("shop", broken).count == COMMON

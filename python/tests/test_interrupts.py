@@ -470,9 +470,9 @@ def test_a_handle_that_is_dropped_ends_the_other_side() -> None:
     time.sleep(0.3)
     del started
     gc.collect()
-    begun = time.monotonic()
+    start = time.monotonic()
     thread.join(LIMIT)
-    assert time.monotonic() - begun < SOON
+    assert time.monotonic() - start < SOON
     assert isinstance(seen(here[0]), (v.PeerError, v.NetworkError))
 
 

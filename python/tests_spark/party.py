@@ -279,8 +279,8 @@ def answer(spark: SparkSession, call: dict[str, Any]) -> dict[str, Any]:
         return {"interrupted": status}
     except v.VesicaError as error:
         took = time.monotonic() - start
-        said = {"error": type(error).__name__, "message": str(error), "hint": error.hint}
-        return {**said, "seconds": took}
+        told = {"error": type(error).__name__, "message": str(error), "hint": error.hint}
+        return {**told, "seconds": took}
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ PARTY = Path(__file__).with_name("party.py")
 ROOT = Path(__file__).parents[2]
 
 
-def said_last(log: bytes) -> str:
+def last_lines(log: bytes) -> str:
     """The end of a log, without the stacks of Java."""
     lines = log.decode(errors="replace").splitlines()
     return "\n".join(line for line in lines if not line.startswith("\tat "))[-4000:]
@@ -57,7 +57,7 @@ class Cluster:
         line = self.process.stdout.readline()
         if not line:
             self.log.seek(0)
-            raise AssertionError(said_last(self.log.read()))
+            raise AssertionError(last_lines(self.log.read()))
         return dict(json.loads(line))
 
     def call(
@@ -117,7 +117,7 @@ class Scene:
             "wait": 120,
         }
 
-    def said_apart(self, name: str) -> int:
+    def stored_objects(self, name: str) -> int:
         """How many objects the executors of this party have stored."""
         parties = [one.name for one in v.Agreement.load(self.folder / "deal.toml").parties]
         return len(list((self.folder / "between").rglob(f"{parties.index(name)}-x*")))

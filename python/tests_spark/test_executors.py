@@ -143,11 +143,11 @@ def test_a_bucket_that_cannot_be_used_is_refused_before_any_job(
             ("s3://shared/match", {"AWS_ENDPOINT_URL": refusing}, "refuses access"),
             ("s3://shared/match", {"AWS_ENDPOINT_URL": for_readers}, "access is refused"),
         ]
-        for place, environment, said in cases:
+        for place, environment, says in cases:
             here = scene.settings("grocer", exchange=place, on_executors=True)
             wrong = {"environment": environment}
             error = refused(clusters[0].call("match", rows(20, 2), deal, wrong=wrong, **here))
-            assert error["error"] == "SettingsError" and said in error["message"], error
+            assert error["error"] == "SettingsError" and says in error["message"], error
             bucket = place.split("/")[2]
             # Those of the policy in docs/exchange.md: the grocer is the second by name.
             rights = f"s3:PutObject and s3:DeleteObject on arn:aws:s3:::{bucket}/match/*/1-*"

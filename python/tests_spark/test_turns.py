@@ -44,7 +44,7 @@ def test_executors_with_executors(clusters: list[Cluster], scene: Scene, receive
             assert found is None
             assert scene.left(name) == []
     # Each flight of a partition is an object of its own.
-    assert all(scene.said_apart(name) >= 8 for name in sides)
+    assert all(scene.stored_objects(name) >= 8 for name in sides)
 
 
 @pytest.mark.parametrize("receives", ["grocer", "airline"])
@@ -66,7 +66,7 @@ def test_executors_and_the_command(
     with subprocess.Popen(command) as process:
         found = value(clusters[0].call("match", rows(7000, 2), deal, **settings))
         assert process.wait(LIMIT) == 0
-    assert scene.said_apart("grocer") >= 8 and not scene.said_apart("airline")
+    assert scene.stored_objects("grocer") >= 8 and not scene.stored_objects("airline")
     here, there = keys_of(7000, 2), {id: 3 * id for id in range(5000)}
     if receives == "grocer":
         assert numbers(found) == common(here, there)
@@ -114,9 +114,9 @@ def test_a_run_comes_to_its_end_through_all_faults(scene: Scene, tmp_path: Path)
         wait_for(lambda: list(work.glob("rows-*/items/items-*.parquet")), here)
         workers = wait_for(lambda: children(grocer, b"pyspark.daemon"), here)
         os.kill(workers[-1], signal.SIGKILL)
-        wait_for(lambda: scene.said_apart("grocer") >= 5, here)
+        wait_for(lambda: scene.stored_objects("grocer") >= 5, here)
         os.kill(children(grocer, b"CoarseGrainedExecutorBackend")[0], signal.SIGKILL)
-        wait_for(lambda: scene.said_apart("grocer") >= 64 + 5, here)
+        wait_for(lambda: scene.stored_objects("grocer") >= 64 + 5, here)
         grocer.kill()
         grocer = Cluster({"REMOVE_AN_EXECUTOR": str(sign)}, **unequal)
         here = start("grocer", grocer)

@@ -206,9 +206,9 @@ def answer(spark: Any, work: Work, name: str, limit: float = LIMIT) -> bool:
         found = within(limit, spark, compared.collect)
         malformed = [one[3] for one in found if one[3] is not None]
         if malformed:
-            said = request.answer_malformed(min(malformed))
+            reply = request.answer_malformed(min(malformed))
         else:
-            said = request.answer(
+            reply = request.answer(
                 [(first, past, bytes(digest)) for first, past, digest, _ in found]
             )
         unwritten = (
@@ -217,7 +217,7 @@ def answer(spark: Any, work: Work, name: str, limit: float = LIMIT) -> bool:
         )
         file = _vesica.JoinRequest.ANSWER_FILE
         quietly(
-            unwritten, lambda: write_whole(work.files, folder, file, lambda out: out.write(said))
+            unwritten, lambda: write_whole(work.files, folder, file, lambda out: out.write(reply))
         )
     except Exception:
         if not is_there(work.files, path):

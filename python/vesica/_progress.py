@@ -142,7 +142,7 @@ class Follower:
         #: Whom the run waits for, since when, and whether it was printed.
         self._awaited: str | None = None
         self._since = 0.0
-        self._has_said = False
+        self._has_logged = False
 
     def close(self) -> None:
         self._shown.close()
@@ -154,8 +154,8 @@ class Follower:
     def _say_whom(self) -> None:
         """Log once whom a long wait is for: on standard error if `logging` is not configured."""
         is_long = self._awaited and time.monotonic() - self._since >= PATIENCE
-        if is_long and not self._has_said:
-            self._has_said = True
+        if is_long and not self._has_logged:
+            self._has_logged = True
             place = f" on {self.address}" if self.address else ""
             LOG.warning("waiting for %s%s; Ctrl-C ends the wait", self._awaited, place)
 

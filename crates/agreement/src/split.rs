@@ -69,7 +69,7 @@ const BYTES_PER_ITEM: u64 = 96;
 const LEAST_ITEMS: u64 = 1 << 15;
 
 /// Bytes of memory for the program, its buffers and the connection.
-const BYTES_BESIDE: u64 = 32 << 20;
+const PROGRAM_BYTES: u64 = 32 << 20;
 
 /// Items of the longer of two partitions.
 pub fn longest(plan: Plan, params: &PsiParams) -> u64 {
@@ -84,7 +84,7 @@ pub fn memory_in_flight(plan: Plan, params: &PsiParams) -> u64 {
 /// The least memory with which an intersection in partitions keeps within it, in bytes. Where
 /// partitions are short, what is read and grouped takes more than a run of the protocol: 12 MiB.
 pub fn least_memory(plan: Plan, params: &PsiParams) -> u64 {
-    BYTES_BESIDE + memory_in_flight(plan, params).max(12 << 20)
+    PROGRAM_BYTES + memory_in_flight(plan, params).max(12 << 20)
 }
 
 /// The most partitions into which `keyed` items of `party` can be split, for any size that the peer

@@ -233,7 +233,7 @@ impl BenchReport {
         let parties = || runs.iter().flat_map(|run| &run.parties);
         let formula = parties().map(|party| party.formula_sent + party.formula_received);
         let payload = parties().map(|party| party.payload_sent + party.payload_received);
-        let beside = payload.zip(formula.clone()).map(|(sent, said)| sent.saturating_sub(said));
+        let over = payload.zip(formula.clone()).map(|(sent, formula)| sent.saturating_sub(formula));
         Self {
             schema: "vesica-bench/2",
             vesica_version: env!("CARGO_PKG_VERSION"),
@@ -245,7 +245,7 @@ impl BenchReport {
             kernels: vesica_simd::Backend::active().name(),
             result_ok: parties().all(|party| party.result_ok),
             formula_bytes: formula.max().unwrap_or(0),
-            beside_formula_bytes: helper.as_ref().and(beside.max()).unwrap_or(0),
+            beside_formula_bytes: helper.as_ref().and(over.max()).unwrap_or(0),
             asked,
             helper,
             median: Median::new(subject, &runs),

@@ -71,9 +71,9 @@ impl Reporter {
     }
 
     /// Shows where intermediate data is.
-    fn folder(&self, folder: &Path, has_begun: bool, restart: bool) {
+    fn folder(&self, folder: &Path, has_started: bool, restart: bool) {
         let folder = folder.display();
-        self.screen.say(&match (has_begun, restart) {
+        self.screen.say(&match (has_started, restart) {
             (true, false) => format!("continuing the run in {folder}"),
             (true, true) => format!("abandoning the run in {folder}"),
             _ => format!(
@@ -142,8 +142,8 @@ impl Reporter {
 
     fn exchange(&self, peer: &str, event: &vesica_store_session::Event) {
         match event {
-            vesica_store_session::Event::Run { number, has_begun, repeats } => {
-                let verb = if *has_begun { "resumes" } else { "starts" };
+            vesica_store_session::Event::Run { number, has_started, repeats } => {
+                let verb = if *has_started { "resumes" } else { "starts" };
                 self.run(&format!("run {number} of this agreement {verb}"), *repeats);
             }
             vesica_store_session::Event::Repeats { number, repeats } => {
@@ -216,8 +216,8 @@ impl Observer for Reporter {
             Event::Writing { bytes_done, bytes_total, rows } => {
                 pass("writing", *bytes_done, *bytes_total, *rows);
             }
-            Event::State { folder, has_begun, restart } => {
-                self.folder(folder, *has_begun, *restart);
+            Event::State { folder, has_started, restart } => {
+                self.folder(folder, *has_started, *restart);
             }
             Event::KeysRead(counts) => self.keys_read(counts),
             Event::Checked if self.has_self_check => {

@@ -66,7 +66,7 @@ struct Part {
     index: u64,
     /// The first stream of each step of the protocol; of the whole run if it has no steps.
     roots: Vec<StreamId>,
-    heard: Vec<ReceivedAt>,
+    received: Vec<ReceivedAt>,
     /// Bytes of the peer that arrived for the partition and that the workers have not stored yet.
     fresh: Flight,
     /// How many bytes of each stream have arrived, and of all streams together.
@@ -83,14 +83,14 @@ struct Part {
 
 impl Part {
     fn new(detached: &dyn Detached, index: u64, roots: Vec<StreamId>) -> Self {
-        let mut opened = detached.said(index).1;
+        let mut opened = detached.sent(index).1;
         if opened.is_empty() {
             opened.extend(roots.first());
         }
         Self {
             index,
             roots,
-            heard: Vec::new(),
+            received: Vec::new(),
             fresh: Flight::default(),
             arrived: BTreeMap::new(),
             all: 0,
@@ -108,20 +108,20 @@ impl Part {
             roots: self.roots.iter().map(|root| root.as_u64()).collect(),
             id: rand::random(),
             key: rand::random(),
-            said: Point::all_of(&detached.said(self.index).0),
-            heard: self.heard.clone(),
+            sent: Point::all_of(&detached.sent(self.index).0),
+            received: self.received.clone(),
         }
     }
 
     /// Takes a message of the peer to this partition; `most` bounds the bytes of all its messages
     /// together.
-    fn hear(
+    fn receive(
         &mut self,
-        heard: Received,
+        received: Received,
         most: u64,
         kept: &mut Vec<(String, Vec<u8>)>,
     ) -> Result<()> {
-        match heard {
+        match received {
             Received::Bytes(flight) => {
                 for (stream, bytes) in flight.iter() {
                     self.arrive(stream, bytes.len() as u64, most)?;
@@ -133,10 +133,10 @@ impl Part {
                 let len = lens.filter(|(one, _)| *one == stream).map(|(_, len)| *len).sum();
                 self.arrive(stream, len, most)?;
                 self.keep(kept);
-                if self.heard.len() >= MOST_OBJECTS {
+                if self.received.len() >= MOST_OBJECTS {
                     return Err(Misbehaviour::Flood.into());
                 }
-                self.heard.push(ReceivedAt::Parcel((&parcel).into(), stream.as_u64()));
+                self.received.push(ReceivedAt::Parcel((&parcel).into(), stream.as_u64()));
             }
         }
         Ok(())
@@ -156,7 +156,7 @@ impl Part {
         }
         let name = format!("heard-{}-{:032x}", self.index, rand::random::<u128>());
         let bytes = std::mem::take(&mut self.fresh).to_bytes();
-        self.heard.push(ReceivedAt::Kept(name.clone(), digest_of(&bytes)));
+        self.received.push(ReceivedAt::Kept(name.clone(), digest_of(&bytes)));
         kept.push((name, bytes));
     }
 
@@ -190,7 +190,7 @@ pub fn run_detached(
         run_spec,
         meter: ctx.meter().clone(),
         parts: Vec::new(),
-        most_heard: known.most_heard(),
+        most_received_bytes: known.most_received_bytes(),
         may_reveal: false,
         kept: Vec::new(),
         found: DetachedMatches::default(),
@@ -216,7 +216,7 @@ pub fn run_detached(
         }
     }
     while detached.recall()? {
-        coordinator.hear()?;
+        coordinator.receive()?;
         coordinator.make_room()?;
     }
     loop {
@@ -242,7 +242,7 @@ struct Coordinator<'a> {
     /// Whether all partitions have reached the step in which this party reveals something.
     may_reveal: bool,
     /// An honest peer sends fewer bytes than this to a partition.
-    most_heard: u64,
+    most_received_bytes: u64,
     /// Bytes of the peer, by name, that the workers must store before the next tasks.
     kept: Vec<(String, Vec<u8>)>,
     found: DetachedMatches,
@@ -260,10 +260,10 @@ impl Coordinator<'_> {
         self.meter.add(&[counted(&cost, &self.run_spec.label)]);
     }
 
-    fn hear(&mut self) -> Result<()> {
+    fn receive(&mut self) -> Result<()> {
         for part in &mut self.parts {
-            for heard in self.detached.hear(&part.opened) {
-                part.hear(heard, self.most_heard, &mut self.kept)?;
+            for received in self.detached.receive(&part.opened) {
+                part.receive(received, self.most_received_bytes, &mut self.kept)?;
             }
         }
         Ok(())
@@ -278,7 +278,7 @@ impl Coordinator<'_> {
                 break;
             }
             has_more = true;
-            self.hear()?;
+            self.receive()?;
         }
         Ok(has_more)
     }
@@ -304,17 +304,17 @@ impl Coordinator<'_> {
     /// Waits until a partition has the bytes that it needs, then a moment more for messages to
     /// other partitions, while they keep arriving.
     fn listen(&mut self) -> Result<()> {
-        self.hear()?;
+        self.receive()?;
         while !self.parts.iter().any(Part::is_ready) {
             self.make_room()?;
             self.detached.listen(true)?;
-            self.hear()?;
+            self.receive()?;
         }
         let (pause, most) = GATHER;
         for _ in 0..most {
             self.gather()?;
             let before = self.ready();
-            self.hear()?;
+            self.receive()?;
             if self.ready() == self.parts.len()
                 || self.parts.iter().all(|part| part.needs.is_none())
             {
@@ -325,7 +325,7 @@ impl Coordinator<'_> {
                 break;
             }
         }
-        self.hear()
+        self.receive()
     }
 
     fn ready(&self) -> usize {
@@ -367,7 +367,7 @@ impl Coordinator<'_> {
         }
         let mut over = Vec::new();
         for one in now {
-            self.say(&one)?;
+            self.send(&one)?;
             if let Some(ended) = one.ended {
                 self.end(&ended);
                 over.push((one.part, one.opened(), ended));
@@ -381,12 +381,12 @@ impl Coordinator<'_> {
         self.parts.iter_mut().find(|part| part.index == index).ok_or(DETACHED)
     }
 
-    fn say(&mut self, taken: &TaskResult) -> Result<()> {
+    fn send(&mut self, taken: &TaskResult) -> Result<()> {
         let detached = self.detached;
         let part = self.part(taken.part)?;
         let parcels: Vec<Parcel> = taken.parcels.iter().map(Parcel::from).collect();
         if !parcels.is_empty() {
-            detached.say(part.index, &parcels, &taken.said(), &part.opened)?;
+            detached.send(part.index, &parcels, &taken.sent(), &part.opened)?;
         }
         Ok(())
     }

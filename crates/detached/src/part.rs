@@ -213,8 +213,8 @@ impl Part {
     /// What `output` says of this partition. The work does not depend on what is common: the peer
     /// sees how soon the next partition starts.
     fn given(&self, output: Output) -> PartitionOutput {
-        let (said, refused) = output.split();
-        let Output::Positions(positions) = said else {
+        let (output, refused) = output.split();
+        let Output::Positions(positions) = output else {
             return PartitionOutput { own: None, refused };
         };
         let mut common = vec![false; self.len];

@@ -107,7 +107,7 @@ impl CheckedSpec {
 
     /// More bytes than an honest peer sends to a partition: twice those of the protocol's byte
     /// formula, plus room for overhead.
-    pub(crate) fn most_heard(&self) -> u64 {
+    pub(crate) fn most_received_bytes(&self) -> u64 {
         let all = split::traffic(self.row, &self.params).total();
         2 * all.div_ceil(self.plan.partitions()) + (1 << 20)
     }

@@ -95,9 +95,11 @@ pub struct Task {
     /// The key that seals those objects: random, and the same however often the task runs.
     pub key: [u8; 32],
     /// What the partition has sent in earlier turns.
-    pub said: Vec<Point>,
+    #[serde(rename = "said")]
+    pub sent: Vec<Point>,
     /// All that the partition has received, in order.
-    pub heard: Vec<ReceivedAt>,
+    #[serde(rename = "heard")]
+    pub received: Vec<ReceivedAt>,
 }
 
 /// The result of a task.
@@ -109,7 +111,8 @@ pub struct TaskResult {
     /// order.
     pub parcels: Vec<ParcelRecord>,
     /// All that the partition has sent, including the parcels.
-    pub said: Vec<Point>,
+    #[serde(rename = "said")]
+    pub sent: Vec<Point>,
     /// The streams that the partition has opened.
     pub opened: Vec<u64>,
     /// On which streams the partition waits, and for how many bytes of each in all.
@@ -207,7 +210,7 @@ impl Task {
         let mut taken = TaskResult {
             part: self.part,
             parcels: Vec::new(),
-            said: self.said.clone(),
+            sent: self.sent.clone(),
             opened: Vec::new(),
             needs: Vec::new(),
             reveals: false,
@@ -246,10 +249,10 @@ impl Task {
         reveals: &AtomicBool,
         kept: &dyn Fn(&str) -> Option<Vec<u8>>,
     ) -> Result<TurnOutcome<(PartitionOutput, Cost)>> {
-        let mut heard = Flight::default();
+        let mut received = Flight::default();
         // Keyed by the whole record: under the same id, another length or digest is another object.
         let mut fetched: BTreeMap<&ParcelRecord, Flight> = BTreeMap::new();
-        for at in &self.heard {
+        for at in &self.received {
             match at {
                 ReceivedAt::Parcel(parcel, stream) => {
                     let flight = match fetched.entry(parcel) {
@@ -259,12 +262,12 @@ impl Task {
                         }
                     };
                     let stream = StreamId::from_u64(*stream);
-                    heard.push(stream, flight.of(stream));
+                    received.push(stream, flight.of(stream));
                 }
                 ReceivedAt::Kept(name, digest) => {
                     let bytes = kept(name).filter(|bytes| digest_of(bytes) == *digest);
                     let flight = bytes.and_then(|bytes| Flight::from_bytes(&bytes));
-                    heard.extend(&flight.ok_or(Error::Storage(ErrorKind::InvalidData))?);
+                    received.extend(&flight.ok_or(Error::Storage(ErrorKind::InvalidData))?);
                 }
             }
         }
@@ -275,7 +278,7 @@ impl Task {
             pool,
         };
         let (run, shared) = (known.run(), known.shared_of(self.part));
-        replay.turn(&heard, &said_of(&self.said), |ctx| match run.steps() {
+        replay.turn(&received, &sent_of(&self.sent), |ctx| match run.steps() {
             None => {
                 let (given, _) = run.run(ctx, self.part, items, &shared)?;
                 Ok((given, run.cost(ctx)))
@@ -299,7 +302,7 @@ impl Task {
             if Steps::reveals(known.role, run.params) == Some(step) {
                 reveals.store(true, Ordering::Relaxed);
             }
-            ctx.beside(self.root(step)?, *known.seed_of(self.part, step).expose())
+            ctx.sibling(self.root(step)?, *known.seed_of(self.part, step).expose())
         };
         let (committed, _) = run.commit(ctx, self.part, items, shared)?;
         let mut second = next(ctx, Step::Compare)?;
@@ -333,7 +336,7 @@ impl Task {
             let parcel = known.desk.put(store, id, self.key, flight).map_err(failed)?;
             taken.parcels.push((&parcel).into());
         }
-        taken.said = Point::all_of(&turned.said);
+        taken.sent = Point::all_of(&turned.sent);
         taken.opened = turned.opened.iter().map(|id| id.as_u64()).collect();
         taken.needs = turned.needs.iter().map(|(id, len)| (id.as_u64(), *len)).collect();
         let Turn::Ends((PartitionOutput { own, refused }, cost)) = turned.turn else {
@@ -353,17 +356,17 @@ impl Task {
 
 impl Point {
     /// What a party has sent, with a point for each stream.
-    pub fn all_of(said: &SentDigests) -> Vec<Self> {
+    pub fn all_of(sent: &SentDigests) -> Vec<Self> {
         let point = |(stream, (len, digest)): (&StreamId, &(u64, [u8; 32]))| Self {
             stream: stream.as_u64(),
             len: *len,
             digest: *digest,
         };
-        said.streams.iter().map(point).collect()
+        sent.streams.iter().map(point).collect()
     }
 }
 
-fn said_of(points: &[Point]) -> SentDigests {
+fn sent_of(points: &[Point]) -> SentDigests {
     let streams = points.iter().map(|one| (StreamId::from_u64(one.stream), (one.len, one.digest)));
     SentDigests { streams: streams.collect() }
 }
@@ -380,8 +383,8 @@ impl TaskResult {
     }
 
     /// All that the partition has sent.
-    pub fn said(&self) -> SentDigests {
-        said_of(&self.said)
+    pub fn sent(&self) -> SentDigests {
+        sent_of(&self.sent)
     }
 
     /// The streams that it has opened.

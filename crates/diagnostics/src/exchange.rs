@@ -48,7 +48,7 @@ pub(crate) fn error(
             let hint = format!("{hint}; then {again}: the run resumes");
             Message { error, hint, who }
         }
-        ExchangeError::BegunDetached { number } => Message::here(
+        ExchangeError::OtherFolder { number } => Message::here(
             format!(
                 "this side has already started run {number} in {place}, with another state than {}",
                 folder.display()

@@ -78,7 +78,7 @@ pub fn error(fault: RunsError, place: &str) -> Message {
 pub fn state(state: RunState, names: &Names) -> String {
     let name = |party: u8| &names[usize::from(party)];
     match state {
-        RunState::Begun { by } => format!("only {} has started", name(by)),
+        RunState::Started { by } => format!("only {} has started", name(by)),
         RunState::UnderWay => "in progress".to_owned(),
         RunState::Ended { by } => format!("{} has finished", name(by)),
         RunState::Finished => "finished".to_owned(),
@@ -106,7 +106,7 @@ pub fn table(runs: &[StoredRun], names: &Names, now: SystemTime) -> String {
     let [zero, one] = names.clone();
     let head = ["run", "state", "next", &zero, &one, "last write"].map(str::to_owned);
     let side = |side: &Side| {
-        if side.has_begun() {
+        if side.has_started() {
             format!("{}, {}", counted(side.objects.into(), "object"), bytes(side.object_bytes))
         } else {
             "–".to_owned()
@@ -149,7 +149,7 @@ fn json_of(run: &StoredRun) -> Value {
         at.and_then(|at| jiff::Timestamp::try_from(at).ok()).map(|at| at.to_string())
     };
     let (state, by) = match run.state() {
-        RunState::Begun { by } => ("begun", vec![by]),
+        RunState::Started { by } => ("begun", vec![by]),
         RunState::UnderWay => ("under-way", vec![]),
         RunState::Ended { by } => ("ended", vec![by]),
         RunState::Finished => ("finished", vec![0, 1]),

@@ -23,7 +23,7 @@ const TOLD_LABEL: &str = "vesica v1 answers compared";
 /// refused result causes the same messages, at the same times, as a good one. `docs/checks.md`
 /// lists all checks.
 pub(crate) struct Unchecked {
-    said: Output,
+    output: Output,
     refused: Option<Misbehaviour>,
     /// Identifiers that the peer named as belonging to its own self-check items.
     their_check_items: Vec<[u8; Item::LEN]>,
@@ -42,8 +42,8 @@ pub(crate) enum Told {
 
 impl Unchecked {
     pub(crate) fn new(output: Output) -> Self {
-        let (said, refused) = output.split();
-        Self { said, refused, their_check_items: Vec::new() }
+        let (output, refused) = output.split();
+        Self { output, refused, their_check_items: Vec::new() }
     }
 
     /// Exchanges with the peer what both parties need to remove self-check items.
@@ -56,7 +56,7 @@ impl Unchecked {
         set: &CheckedSet,
         asked: &Asked<'_>,
     ) -> Result<Self> {
-        if let Output::Ids(ids) = &self.said {
+        if let Output::Ids(ids) = &self.output {
             let theirs = asked.their_check_items();
             self.their_check_items = ids::exchange_check_items(ctx, ids, set, theirs)?;
         }
@@ -66,7 +66,7 @@ impl Unchecked {
     /// What the closing message reveals: if both sides have the answer, only what the peer itself
     /// has sent, or learns in any case.
     pub(crate) fn told(&self, set: &CheckedSet, agreement: &Agreement) -> Told {
-        let number = match (agreement.learns(), &self.said) {
+        let number = match (agreement.learns(), &self.output) {
             (_, Output::OutsideBounds) => return Told::OutsideBounds,
             (Learns::Receiver, _) => return Told::Nothing,
             (_, Output::Positions(positions)) => set.count_own(positions).into(),
@@ -109,7 +109,7 @@ impl Unchecked {
     ) -> Result<RunResult> {
         match self.refused {
             Some(why) => Err(why.into()),
-            None => check::answer(self.said, &self.their_check_items, set, asked, own),
+            None => check::answer(self.output, &self.their_check_items, set, asked, own),
         }
     }
 }

@@ -18,7 +18,7 @@ pub enum Event<'a> {
         /// The folder.
         folder: &'a Path,
         /// Whether it holds an interrupted run.
-        has_begun: bool,
+        has_started: bool,
         /// Whether this run is to be deleted.
         restart: bool,
     },

@@ -226,7 +226,7 @@ pub(crate) fn follow<M: Match, R>(
     };
     let report = way.report(parts, &checked);
     match say(Finished { report, output: checked.output }) {
-        ControlFlow::Continue(said) => way.end().map(|()| said),
-        ControlFlow::Break(said) => Ok(said),
+        ControlFlow::Continue(reply) => way.end().map(|()| reply),
+        ControlFlow::Break(reply) => Ok(reply),
     }
 }

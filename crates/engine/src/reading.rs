@@ -2,14 +2,14 @@
 
 use crate::error::{ConfigFault, InputFault};
 use crate::event::reading;
-use crate::terms::{beside, key_columns, key_items, key_limits, value_columns};
+use crate::terms::{extra, key_columns, key_items, key_limits, value_columns};
 use crate::{Error, Event, Job, Observer, Phase, output};
 use std::ops::ControlFlow;
 use vesica_agreement::Agreement;
 use vesica_core::{Item, Operation};
 use vesica_protocols::Security;
 use vesica_records::{
-    Beside, KeyColumn, KeyItems, KeyLimits, KeySet, RefusedList, StreamError, Streamed,
+    Extra, KeyColumn, KeyItems, KeyLimits, KeySet, RefusedList, StreamError, Streamed,
     ValueColumns, read_keys_with, stream_items_with,
 };
 use vesica_tables::{
@@ -132,10 +132,10 @@ impl<'a> Reader<'a> {
             go_on(progress)
         };
         let list = self.list()?;
-        let beside = beside(self.agreement, self.values.as_ref());
-        let beside = Beside { refused: list.as_ref(), ..beside };
+        let extra = extra(self.agreement, self.values.as_ref());
+        let extra = Extra { refused: list.as_ref(), ..extra };
         let (key, hash) = (&self.key, &self.hash);
-        let read = read_keys_with(self.source, key, beside, hash, &self.limits, &mut progress);
+        let read = read_keys_with(self.source, key, extra, hash, &self.limits, &mut progress);
         keep(list, read.map_err(Error::from))
     }
 

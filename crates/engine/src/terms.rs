@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use vesica_agreement::{Agreement, PartyTerms, Question};
 use vesica_core::hash::ItemHash;
 use vesica_link::Identity;
-use vesica_records::{Beside, Groups, KeyColumn, KeyItems, KeyLimits, ValueColumns};
+use vesica_records::{Extra, Groups, KeyColumn, KeyItems, KeyLimits, ValueColumns};
 
 const ITEM_LABEL: &str = "vesica v1 item";
 
@@ -78,7 +78,7 @@ pub fn value_columns(
 }
 
 /// What a run reads in addition to the keys under `agreement`; `values` are this party's.
-pub fn beside<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Beside<'a> {
+pub fn extra<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Extra<'a> {
     let texts = text_limit(agreement);
     // A result with keys also has their rows, and so does the order of shares: without values,
     // either party may turn out to be the one whose rows are shared.
@@ -87,7 +87,7 @@ pub fn beside<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Be
         Question::Shares(Some(_)) | Question::SharedValues { .. } => values.is_some(),
         _ => false,
     };
-    Beside { values, texts, rows: texts.is_some() || has_order, refused: None }
+    Extra { values, texts, rows: texts.is_some() || has_order, refused: None }
 }
 
 fn named_here(name: &str, columns: &BTreeMap<String, String>) -> String {

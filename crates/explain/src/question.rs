@@ -132,12 +132,12 @@ impl Words<'_> {
                  be joined later."
             )],
             (Question::Shares(values), _) => {
-                let beside = values.as_ref().map_or(String::new(), |values| {
+                let added = values.as_ref().map_or(String::new(), |values| {
                     format!(", and of the values in {} of {}", columns(values), values.of)
                 });
                 let mut points = vec![format!(
                     "Secret shares of the intersection: {both} each get one share of every key \
-                     they have in common{beside}, in an order that neither knows. One share alone \
+                     they have in common{added}, in an order that neither knows. One share alone \
                      is random; both together give the keys, as digests, and the values."
                 )];
                 points.extend(values.as_ref().map(|values| self.value_of_a_key(values)));

@@ -11,7 +11,7 @@ use vesica_protocols::kmrs14::{Kind, Memory};
 pub fn reopen_state(folder: &Path, owner: [u8; 32]) {
     let read = || {
         let state = State::open(folder, owner).ok()?;
-        let had_begun = state.has_begun();
+        let had_started = state.has_started();
         let secrets =
             state.secrets().ok().map(|(meeting, own)| (meeting.to_bytes().to_vec(), *own.expose()));
         let shares = state.shares(|| vec![1]).ok();
@@ -19,8 +19,8 @@ pub fn reopen_state(folder: &Path, owner: [u8; 32]) {
         let rows = state.keep_rows(&[1; 32]).ok();
         let instance = state.instance().ok().flatten();
         let answer = state.answer(2, 70).and_then(Result::ok);
-        let done = (state.has_said().ok(), answer);
-        Some((had_begun, secrets, shares, seen, rows, instance, done))
+        let done = (state.has_sent_done().ok(), answer);
+        Some((had_started, secrets, shares, seen, rows, instance, done))
     };
     let Some(first) = read() else { return };
     let second = read();

@@ -19,7 +19,7 @@ const SHARES: &str = "shares";
 const ROWS: &str = "rows";
 const INSTANCE: &str = "instance";
 const ANSWER: &str = "answer";
-const SAID: &str = "said";
+const DONE: &str = "said";
 const FINISHED: &str = "finished";
 const OWNER: &str = "owner";
 const UNFINISHED: &str = "unfinished";
@@ -36,7 +36,7 @@ const SEEN: [(Kind, &str); 4] = [
 /// All files of a run. The first is removed first: without it the run cannot continue. The last is
 /// removed last: alone, it says that the run has finished.
 const KEPT: [&str; 13] = [
-    MEETING, ANSWER, UNFINISHED, SHARES, ROWS, INSTANCE, SAID, OWNER, SEEN[0].1, SEEN[1].1,
+    MEETING, ANSWER, UNFINISHED, SHARES, ROWS, INSTANCE, DONE, OWNER, SEEN[0].1, SEEN[1].1,
     SEEN[2].1, SEEN[3].1, FINISHED,
 ];
 
@@ -51,7 +51,7 @@ pub struct State {
 impl Drop for State {
     /// Removes the folder if it holds no run that can continue.
     fn drop(&mut self) {
-        if !self.has_begun() {
+        if !self.has_started() {
             self.folder.remove(KEPT);
         }
     }
@@ -112,7 +112,7 @@ impl State {
         let is_of_owner = |name| {
             Ok::<_, io::Error>(state.folder.read(name)?.is_some_and(|kept| kept[..] == owner[..]))
         };
-        if state.has_begun() {
+        if state.has_started() {
             if is_of_owner(OWNER)? {
                 // Without the helper's number of the run, a finished run would look like one that
                 // has not started.
@@ -133,7 +133,7 @@ impl State {
     }
 
     /// Whether the folder holds an interrupted run that can continue.
-    pub fn has_begun(&self) -> bool {
+    pub fn has_started(&self) -> bool {
         self.folder.has(MEETING)
     }
 
@@ -226,20 +226,20 @@ impl State {
     }
 
     /// Whether this party has sent the helper its last message.
-    pub fn has_said(&self) -> io::Result<bool> {
-        Ok(self.folder.read(SAID)?.is_some())
+    pub fn has_sent_done(&self) -> io::Result<bool> {
+        Ok(self.folder.read(DONE)?.is_some())
     }
 
     /// Whether a process that had sent the helper its last message was to write the result to
     /// `output`, so that a file there may be this party's own.
     pub fn may_have_written(&self, output: &Path) -> io::Result<bool> {
-        self.folder.is_path(SAID, output)
+        self.folder.is_path(DONE, output)
     }
 
     /// Records that the last message has been sent to the helper, and where the result goes next,
     /// if it goes to a file.
-    pub fn keep_said(&self, output: Option<&Path>) -> io::Result<()> {
-        self.folder.keep_path(SAID, output)
+    pub fn keep_done(&self, output: Option<&Path>) -> io::Result<()> {
+        self.folder.keep_path(DONE, output)
     }
 
     /// Writes the owner again into a folder that [is damaged](Self::is_damaged).

@@ -35,7 +35,7 @@ pub use directory::Keeping;
 pub(crate) use directory::Store;
 pub(crate) use disk::Disk;
 pub(crate) use ended::EndedRecord;
-pub(crate) use record::{BESIDE_SLOT, Record, RunId, charge};
+pub(crate) use record::{Record, RunId, SLOT_OVERHEAD_BYTES, charge};
 pub(crate) use run::{Damage, Kept, Mark, RunStore};
 
 use file::is_damage;

@@ -29,8 +29,8 @@ fn a_full_disk_is_reported_and_the_run_continues_when_there_is_space() {
         .env(CHILD, "1")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&done.stdout) + String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success() && said.contains("1 passed"), "{said}");
+    let printed = String::from_utf8_lossy(&done.stdout) + String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && printed.contains("1 passed"), "{printed}");
 }
 
 /// Limits the size of files to this many bytes.

@@ -29,8 +29,8 @@ impl Write for Lines {
 impl Lines {
     /// All lines that contain `what`.
     fn of(&self, what: &str) -> Vec<String> {
-        let said = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
-        said.lines().filter(|line| line.contains(what)).map(str::to_owned).collect()
+        let logged = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        logged.lines().filter(|line| line.contains(what)).map(str::to_owned).collect()
     }
 
     fn one(&self, what: &str) -> String {

@@ -207,7 +207,7 @@ impl Call<'_> {
 
     /// The bytes of the answer, as soon as there is one; `None` if stopped.
     fn wait(&self, request: &JoinRequest) -> Result<Option<Vec<u8>>, BackendError> {
-        let (started, mut said) = (Instant::now(), Instant::now());
+        let (started, mut logged) = (Instant::now(), Instant::now());
         let mut pause = FIRST_PAUSE;
         loop {
             match self.read(JoinRequest::ANSWER_FILE, request.answer_max_len()) {
@@ -216,8 +216,8 @@ impl Call<'_> {
             }
             // Without it, no program answers.
             fs::metadata(self.folder.join(JoinRequest::FILE))?;
-            if said.elapsed() >= SAY_EVERY {
-                said = Instant::now();
+            if logged.elapsed() >= SAY_EVERY {
+                logged = Instant::now();
                 let (request, waited_s) = (request.folder(), started.elapsed().as_secs());
                 tracing::info!(request, waited_s, "the cluster has not answered yet");
             }

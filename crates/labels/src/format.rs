@@ -51,11 +51,12 @@ impl Format {
         let bucket_bits = scale.saturating_sub(BUCKET_LOAD_BITS);
         let rest_bytes = (label_bits - bucket_bits).div_ceil(8);
         // The rest of a label and a row number must fit into one record of 128 bits.
-        let beside_row = (bucket_bits + 8 * rest_bytes + scale + 2).saturating_sub(u128::BITS);
-        if beside_row > MAX_SEGMENT_BITS {
+        let excess_bits = (bucket_bits + 8 * rest_bytes + scale + 2).saturating_sub(u128::BITS);
+        if excess_bits > MAX_SEGMENT_BITS {
             return None;
         }
-        let segment_bits = scale.saturating_sub(SEGMENT_LOAD_BITS).max(beside_row).min(bucket_bits);
+        let segment_bits =
+            scale.saturating_sub(SEGMENT_LOAD_BITS).max(excess_bits).min(bucket_bits);
         Some(Self { scale, bucket_bits, rest_bytes, segment_bits })
     }
 

@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_does_not_fit_beside_the_label_is_refused_at_once() {
+    fn a_number_that_does_not_fit_next_to_the_label_is_refused_at_once() {
         let format = Format::new(30, 100);
         assert!(Spool::new(format, 31, 0, &MemoryScratch).is_some());
         assert!(Spool::new(format, 60, 0, &MemoryScratch).is_none());

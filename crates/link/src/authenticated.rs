@@ -19,7 +19,7 @@ pub(crate) struct Authenticated {
     /// Whether both sides want the session to outlive the connection.
     pub(crate) mendable: bool,
     /// Bytes of the first stream that this side has sent already.
-    pub(crate) said_bytes: usize,
+    pub(crate) early_bytes: usize,
     pub(crate) sent_bytes: u64,
     pub(crate) received_bytes: u64,
 }

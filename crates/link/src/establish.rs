@@ -25,7 +25,7 @@ pub use options::{Endpoint, LinkOptions};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Most bytes that [`establish_saying`] sends first.
+/// Most bytes that [`establish_sending`] sends first.
 pub const MAX_FIRST_LEN: usize = 8 << 10;
 
 /// Waits until one of `peers` is at the other end of a session, and returns the session.
@@ -92,14 +92,14 @@ pub fn establish(
     establish_as(opening, identity, peers, options, on_event, None, cancel)
 }
 
-/// Like [`establish`] for a side that connects, and says `first`, at most [`MAX_FIRST_LEN`] bytes,
+/// Like [`establish`] for a side that connects, and sends `first`, at most [`MAX_FIRST_LEN`] bytes,
 /// on [`StreamId::ROOT`](vesica_net::StreamId::ROOT) without waiting until the peer accepts it: a
 /// round trip less. The peer is authenticated before it is sent anything. What is written to the
 /// stream later follows `first`.
 ///
 /// # Errors
 /// As [`establish`]; [`LinkError::BadAddress`] for a side that does not connect.
-pub fn establish_saying(
+pub fn establish_sending(
     first: &[u8],
     identity: &Identity,
     peers: &[PublicIdentity],

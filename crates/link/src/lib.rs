@@ -38,7 +38,7 @@ pub use cancel::CancelToken;
 pub use error::LinkError;
 pub use establish::{
     Endpoint, LinkEvent, LinkOptions, ListenOptions, Listener, MAX_FIRST_LEN, OnEvent, establish,
-    establish_mendable, establish_saying,
+    establish_mendable, establish_sending,
 };
 pub use identity::{ParseIdentityError, PublicIdentity};
 pub use key_file::{Identity, IdentityError};

@@ -109,7 +109,7 @@ impl Session {
         let Authenticated { peer, address, initiator, .. } = authenticated;
         let (sent_bytes, received_bytes) = (authenticated.sent_bytes, authenticated.received_bytes);
         let mut outbox = Outbox::new(mender.is_some());
-        outbox.count_early_bytes(StreamId::ROOT, authenticated.said_bytes);
+        outbox.count_early_bytes(StreamId::ROOT, authenticated.early_bytes);
         let core = Arc::new(Core {
             wire: Mutex::new(Arc::new(Wire::new(authenticated).map_err(no_resources)?)),
             mender: mender.clone(),

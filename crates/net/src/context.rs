@@ -244,7 +244,7 @@ impl Context {
     ///
     /// # Errors
     /// As [`Context::new`].
-    pub fn beside(&self, root: StreamId, seed: [u8; 32]) -> Result<Context> {
+    pub fn sibling(&self, root: StreamId, seed: [u8; 32]) -> Result<Context> {
         let peers = self.peers.iter().map(|(role, peer)| (*role, Arc::clone(&peer.streams)));
         Self::at(root, peers.collect(), seed, self.pool.clone(), Meter::new())
     }

@@ -47,19 +47,19 @@ pub trait Detached: Send + Sync {
 
     /// What `part` has sent in parcels so far, including in earlier processes, and the streams that
     /// it had opened when it sent the last parcel.
-    fn said(&self, part: u64) -> (SentDigests, Vec<StreamId>);
+    fn sent(&self, part: u64) -> (SentDigests, Vec<StreamId>);
 
     /// Sends the `parcels`, which are stored already, as the next messages of `part`: all of them
-    /// or none. With them, the part has sent all that `said` describes, and has `opened` these
+    /// or none. With them, the part has sent all that `sent` describes, and has `opened` these
     /// streams.
     ///
     /// # Errors
     /// Any [`TransportError`].
-    fn say(
+    fn send(
         &self,
         part: u64,
         parcels: &[Parcel],
-        said: &SentDigests,
+        sent: &SentDigests,
         opened: &[StreamId],
     ) -> Result<(), TransportError>;
 
@@ -74,7 +74,7 @@ pub trait Detached: Send + Sync {
     /// Takes the bytes and parcels that have arrived for `streams` and have not been taken yet. The
     /// bytes of each stream are in order, and depend only on what the peer sends on that stream.
     /// The digests of the messages that had these bytes are on the disk.
-    fn hear(&self, streams: &[StreamId]) -> Vec<Received>;
+    fn receive(&self, streams: &[StreamId]) -> Vec<Received>;
 
     /// Publishes what the parts have sent, and waits until the peer's next message arrives; if
     /// `wait` is false, it only checks for one. Returns whether one has arrived.

@@ -52,7 +52,7 @@ struct End<'a> {
     /// Messages that this end sent and the other has not read yet, each with its flight.
     on_the_way: VecDeque<(u64, u64)>,
     /// The last flight of which this end has received a message.
-    heard: u64,
+    last_received: u64,
     /// How many messages of the first run in `left` this end has already read.
     read: u64,
 }
@@ -63,7 +63,7 @@ fn flights_of_stream(ends: [&[Run]; 2]) -> u64 {
     let mut ends = ends.map(|runs| End {
         left: runs.iter().collect(),
         on_the_way: VecDeque::new(),
-        heard: 0,
+        last_received: 0,
         read: 0,
     });
     let mut flights = 0;
@@ -71,10 +71,10 @@ fn flights_of_stream(ends: [&[Run]; 2]) -> u64 {
     while goes_on {
         goes_on = false;
         if ends.iter().all(|end| end.left.front() == Some(&&Run::Exchanged)) {
-            let flight = ends.iter().map(|end| end.heard).max().unwrap_or(0) + 1;
+            let flight = ends.iter().map(|end| end.last_received).max().unwrap_or(0) + 1;
             flights = flights.max(flight);
             for end in &mut ends {
-                end.heard = flight;
+                end.last_received = flight;
                 end.left.pop_front();
             }
             goes_on = true;
@@ -84,7 +84,7 @@ fn flights_of_stream(ends: [&[Run]; 2]) -> u64 {
                 match **run {
                     Run::Exchanged => break,
                     Run::Sent(messages) => {
-                        let flight = ends[this].heard + 1;
+                        let flight = ends[this].last_received + 1;
                         flights = flights.max(flight);
                         ends[this].on_the_way.push_back((messages, flight));
                     }
@@ -99,7 +99,7 @@ fn flights_of_stream(ends: [&[Run]; 2]) -> u64 {
                             if taken < there {
                                 ends[1 - this].on_the_way.push_front((there - taken, flight));
                             }
-                            ends[this].heard = ends[this].heard.max(flight);
+                            ends[this].last_received = ends[this].last_received.max(flight);
                             ends[this].read += taken;
                             goes_on = true;
                             continue;

@@ -56,8 +56,8 @@ impl Flight {
             let (stream, rest) = bytes.split_first_chunk::<8>()?;
             let (len, rest) = rest.split_first_chunk::<8>()?;
             let len = usize::try_from(u64::from_le_bytes(*len)).ok()?;
-            let (said, rest) = rest.split_at_checked(len)?;
-            flight.push(StreamId::from_u64(u64::from_le_bytes(*stream)), said);
+            let (of_stream, rest) = rest.split_at_checked(len)?;
+            flight.push(StreamId::from_u64(u64::from_le_bytes(*stream)), of_stream);
             bytes = rest;
         }
         Some(flight)
@@ -106,7 +106,7 @@ pub struct TurnOutcome<T> {
     /// What the party sends now: the bytes that it had not sent in earlier turns.
     pub next: Flight,
     /// All that the party has sent, including the `next` flight.
-    pub said: SentDigests,
+    pub sent: SentDigests,
     /// The streams that the party has opened, in ascending order.
     pub opened: Vec<StreamId>,
     /// The streams on which parts of the program wait, in ascending order, each with the number of
@@ -128,31 +128,31 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Runs `program` from the start on all bytes that the peer has sent so far, `heard`, until it
-    /// ends or all of its parts wait for more.
+    /// Runs `program` from the start on all bytes that the peer has sent so far (`received`), until
+    /// it ends or all of its parts wait for more.
     ///
     /// This is a pure function: the same arguments give the same result on every machine and with
     /// any number of threads. The program must send only what follows from its seed, its set and
     /// what it has received.
     ///
-    /// **One transcript under one seed.** The caller must make sure that `heard` begins with what
-    /// was received in every earlier turn, and that this is on a disk before it is used: an
+    /// **One transcript under one seed.** The caller must make sure that `received` begins with
+    /// what was received in every earlier turn, and that this is on a disk before it is used: an
     /// attacker that makes a party answer two different messages under the same seed can learn its
     /// secrets.
     ///
     /// # Errors
     /// The errors of `program`; [`Error::Bug`] if the program does not send again the bytes that
-    /// `said` describes. Nothing from a failed turn may be sent.
+    /// `sent` describes. Nothing from a failed turn may be sent.
     pub fn turn<T>(
         &self,
-        heard: &Flight,
-        said: &SentDigests,
+        received: &Flight,
+        sent: &SentDigests,
         program: impl FnOnce(&mut Context) -> Result<T>,
     ) -> Result<TurnOutcome<T>> {
         // Copy the bytes of each stream once: readers may live longer than the caller's bytes.
-        let heard = heard.iter().map(|(id, bytes)| (id, Arc::from(bytes))).collect();
+        let received = received.iter().map(|(id, bytes)| (id, Arc::from(bytes))).collect();
         let core = Arc::new(Core {
-            heard,
+            received,
             state: Mutex::new(State { working: 1, ..State::default() }),
             changed: Condvar::new(),
         });
@@ -168,23 +168,23 @@ impl Replay {
             _ if state.end == Some(End::Waits) => Turn::Waits,
             output => Turn::Ends(output?),
         };
-        let (next, said) = after(state.written, said)?;
+        let (next, sent) = after(state.written, sent)?;
         let (opened, needs) = (Vec::from_iter(state.opened), Vec::from_iter(state.needs));
-        Ok(TurnOutcome { turn, next, said, opened, needs })
+        Ok(TurnOutcome { turn, next, sent, opened, needs })
     }
 }
 
-/// Checks that `written` starts with the bytes sent before, of which `said` has the digests.
+/// Checks that `written` starts with the bytes sent before, of which `sent` has the digests.
 /// Returns the bytes that follow, to be sent now, and the digests of all of `written`.
 fn after(
     written: BTreeMap<StreamId, Vec<u8>>,
-    said: &SentDigests,
+    sent: &SentDigests,
 ) -> Result<(Flight, SentDigests)> {
     let (mut next, mut all) = (Flight::default(), SentDigests::default());
     for (stream, bytes) in written {
         let mut transcript = Transcript::new(LABEL, &[]);
         let mut new = &bytes[..];
-        if let Some((len, digest)) = said.streams.get(&stream) {
+        if let Some((len, digest)) = sent.streams.get(&stream) {
             let before = usize::try_from(*len).ok().and_then(|len| bytes.split_at_checked(len));
             let (old, rest) = before.ok_or(OTHER)?;
             transcript.update(old);
@@ -197,7 +197,7 @@ fn after(
         all.streams.insert(stream, (bytes.len() as u64, transcript.finish()));
         next.push(stream, new);
     }
-    if said.streams.keys().all(|stream| all.streams.contains_key(stream)) {
+    if sent.streams.keys().all(|stream| all.streams.contains_key(stream)) {
         Ok((next, all))
     } else {
         Err(OTHER)
@@ -207,7 +207,7 @@ fn after(
 const OTHER: Error = Error::Bug("a party that runs again does not send what it sent before");
 
 struct Core {
-    heard: BTreeMap<StreamId, Arc<[u8]>>,
+    received: BTreeMap<StreamId, Arc<[u8]>>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -256,8 +256,8 @@ impl Streams for Replayed {
     fn open(&self, id: StreamId) -> std::result::Result<StreamPair, TransportError> {
         let core = || Arc::clone(&self.0);
         self.0.lock().opened.insert(id);
-        let heard = self.0.heard.get(&id).map_or_else(|| Arc::from([]), Arc::clone);
-        let reader = Reader { core: core(), id, heard, at: 0 };
+        let received = self.0.received.get(&id).map_or_else(|| Arc::from([]), Arc::clone);
+        let reader = Reader { core: core(), id, received, at: 0 };
         Ok((Box::new(reader), Box::new(Writer { core: core(), id })))
     }
 
@@ -275,13 +275,13 @@ impl Streams for Replayed {
 struct Reader {
     core: Arc<Core>,
     id: StreamId,
-    heard: Arc<[u8]>,
+    received: Arc<[u8]>,
     at: usize,
 }
 
 impl StreamReader for Reader {
     fn read_exact(&mut self, buf: &mut [u8]) -> std::result::Result<(), TransportError> {
-        if let Some(bytes) = self.heard.get(self.at..self.at + buf.len()) {
+        if let Some(bytes) = self.received.get(self.at..self.at + buf.len()) {
             buf.copy_from_slice(bytes);
             self.at += buf.len();
             return Ok(());
@@ -340,8 +340,8 @@ mod tests {
             for _ in 0..rounds {
                 let own = ctx.rng().next_u64() >> 32;
                 ctx.peer()?.send(&(own + sum).to_le_bytes())?;
-                let heard = ctx.peer()?.recv(8)?;
-                sum += heard.iter().map(|byte| u64::from(*byte)).sum::<u64>();
+                let received = ctx.peer()?.recv(8)?;
+                sum += received.iter().map(|byte| u64::from(*byte)).sum::<u64>();
             }
             Ok(sum)
         }
@@ -353,20 +353,20 @@ mod tests {
 
     #[test]
     fn two_parties_that_take_turns_come_to_the_end() {
-        let mut heard = [Flight::default(), Flight::default()];
-        let mut said = [SentDigests::default(), SentDigests::default()];
+        let mut received = [Flight::default(), Flight::default()];
+        let mut sent = [SentDigests::default(), SentDigests::default()];
         let mut outputs = [None, None];
         let mut turns = 0;
         while outputs.contains(&None) {
             let own = turns % 2;
             let replay = replay([Role::Sender, Role::Receiver][own], 1 + turns % 3);
-            let turned = replay.turn(&heard[own], &said[own], program).unwrap();
-            assert_eq!(replay.turn(&heard[own], &said[own], program).unwrap(), turned);
+            let turned = replay.turn(&received[own], &sent[own], program).unwrap();
+            assert_eq!(replay.turn(&received[own], &sent[own], program).unwrap(), turned);
             // A turn on the same bytes sends nothing new.
-            let again = replay.turn(&heard[own], &turned.said, program).unwrap();
+            let again = replay.turn(&received[own], &turned.sent, program).unwrap();
             assert!(again.next.is_empty());
-            heard[1 - own].extend(&turned.next);
-            said[own] = turned.said;
+            received[1 - own].extend(&turned.next);
+            sent[own] = turned.sent;
             if let Turn::Ends(output) = turned.turn {
                 outputs[own] = Some(output);
             }
@@ -406,17 +406,18 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_must_be_said_again() {
-        let say = |bytes: &'static [u8]| move |ctx: &mut Context| ctx.peer()?.send(bytes);
+    fn what_was_sent_must_be_sent_again() {
+        let send = |bytes: &'static [u8]| move |ctx: &mut Context| ctx.peer()?.send(bytes);
         let replay = replay(Role::Sender, 1);
-        let turned = replay.turn(&Flight::default(), &SentDigests::default(), say(b"one")).unwrap();
+        let turned =
+            replay.turn(&Flight::default(), &SentDigests::default(), send(b"one")).unwrap();
         assert_eq!(turned.next.of(StreamId::ROOT), b"\x03\0\0\0one");
-        let again = |bytes| replay.turn(&Flight::default(), &turned.said, say(bytes));
+        let again = |bytes| replay.turn(&Flight::default(), &turned.sent, send(bytes));
         assert!(again(b"one").unwrap().next.is_empty());
         for other in [&b"two"[..], b"on", b"one more"] {
             assert_eq!(again(other).unwrap_err(), OTHER);
         }
         let nothing = |_: &mut Context| Ok(());
-        assert_eq!(replay.turn(&Flight::default(), &turned.said, nothing).unwrap_err(), OTHER);
+        assert_eq!(replay.turn(&Flight::default(), &turned.sent, nothing).unwrap_err(), OTHER);
     }
 }

@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fact_is_said_with_its_condition_and_the_name_of_the_peer() {
+    fn a_fact_has_its_condition_and_the_name_of_the_peer() {
         let facts = [Fact::PeersOwnItems, Fact::PeerSetLen, Fact::WithinBounds];
         assert_eq!(
             Fact::all_words(&facts, "shop"),

@@ -136,7 +136,7 @@ pub enum Output {
     /// continues as with any other result.
     Refused {
         /// The result the party would have, if it has one.
-        said: Box<Output>,
+        output: Box<Output>,
         /// What is wrong.
         why: Misbehaviour,
     },
@@ -237,19 +237,19 @@ impl Addends {
 }
 
 impl Output {
-    /// `said`, or its refusal if it is `wrong`.
-    pub fn unless(wrong: bool, said: Output) -> Self {
+    /// `output`, or its refusal if it is `wrong`.
+    pub fn unless(wrong: bool, output: Output) -> Self {
         if wrong {
-            Output::Refused { said: Box::new(said), why: Misbehaviour::InvalidValue }
+            Output::Refused { output: Box::new(output), why: Misbehaviour::InvalidValue }
         } else {
-            said
+            output
         }
     }
 
     /// The result the party would have, and what is wrong with it.
     pub fn split(self) -> (Self, Option<Misbehaviour>) {
         match self {
-            Output::Refused { said, why } => (*said, Some(why)),
+            Output::Refused { output, why } => (*output, Some(why)),
             output => (output, None),
         }
     }

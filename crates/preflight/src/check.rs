@@ -10,10 +10,10 @@ use vesica_agreement::Agreement;
 use vesica_core::sort::sort_distinct;
 use vesica_core::{Item, Operation};
 use vesica_engine::disk::check_scratch;
-use vesica_engine::terms::{beside, key_columns, key_items, key_limits, value_columns};
+use vesica_engine::terms::{extra, key_columns, key_items, key_limits, value_columns};
 use vesica_engine::{ConfigFault, Error, MEMORY_BYTES_DEFAULT};
 use vesica_records::{
-    Beside, KeyColumn, KeyLimits, NO_ITEM, RefusedList, StreamError, Survey, ValueColumns,
+    Extra, KeyColumn, KeyLimits, NO_ITEM, RefusedList, StreamError, Survey, ValueColumns,
     survey_items, survey_keys,
 };
 use vesica_tables::{InputError, OutputError, OutputOptions, Progress, Source, check_columns};
@@ -221,9 +221,9 @@ impl<'a> Check<'a> {
         refused: Option<&RefusedList>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Read, InputError> {
-        let beside = Beside { refused, ..beside(self.agreement, self.values.as_ref()) };
+        let extra = Extra { refused, ..extra(self.agreement, self.values.as_ref()) };
         let hash = key_items(self.agreement, &self.key);
-        let set = survey_keys(source, beside, &hash, limits, survey, progress)?;
+        let set = survey_keys(source, extra, &hash, limits, survey, progress)?;
         Ok(Read { distinct: Some(set.counts.distinct), counts: set.counts })
     }
 

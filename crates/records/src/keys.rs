@@ -38,7 +38,7 @@ pub struct KeyLimits {
 
 /// What a pass reads in addition to the items of keys.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Beside<'a> {
+pub struct Extra<'a> {
     /// Columns of values.
     pub values: Option<&'a ValueColumns>,
     /// The most bytes of a key's text, where texts are wanted.
@@ -462,10 +462,10 @@ pub fn read_keys(
     limits: &KeyLimits,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
-    read_keys_with(source, columns, Beside::default(), hash, limits, progress)
+    read_keys_with(source, columns, Extra::default(), hash, limits, progress)
 }
 
-/// Like [`read_keys`], and also reads the values, texts and rows that `beside` asks for, and adds
+/// Like [`read_keys`], and also reads the values, texts and rows that `extra` asks for, and adds
 /// refused rows to its list.
 ///
 /// Values take 16 bytes for a row with a key and 8 for each further column, texts their length and
@@ -477,12 +477,12 @@ pub fn read_keys(
 pub fn read_keys_with(
     source: &Source,
     columns: &[KeyColumn],
-    beside: Beside<'_>,
+    extra: Extra<'_>,
     hash: &KeyItems,
     limits: &KeyLimits,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
-    read(source, columns, beside, hash, limits, None, progress)
+    read(source, columns, extra, hash, limits, None, progress)
 }
 
 /// Like [`read_keys_with`], over a whole file with the key of `survey`, even if rows have faults:
@@ -493,27 +493,27 @@ pub fn read_keys_with(
 /// Errors of [`read_keys_with`] that do not belong to a row.
 pub fn survey_keys(
     source: &Source,
-    beside: Beside<'_>,
+    extra: Extra<'_>,
     hash: &KeyItems,
     limits: &KeyLimits,
     survey: &mut Survey,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
     let (columns, found) = survey.parts();
-    read(source, columns, beside, hash, limits, Some(found), progress)
+    read(source, columns, extra, hash, limits, Some(found), progress)
 }
 
 fn read<'a>(
     source: &'a Source,
     columns: &'a [KeyColumn],
-    beside: Beside<'a>,
+    extra: Extra<'a>,
     hash: &'a KeyItems,
     limits: &'a KeyLimits,
     found: Option<Found<'a>>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
     let mut cells = key_cells(source, columns)?;
-    if let Some(values) = beside.values {
+    if let Some(values) = extra.values {
         for column in &values.columns {
             cells.push(source.value_column(column)?);
         }
@@ -523,11 +523,11 @@ fn read<'a>(
     }
     let mut collector = Collector {
         pass: KeyPass::new(columns, hash),
-        tally: Tally::new(source, columns, limits, found, beside.refused)?,
+        tally: Tally::new(source, columns, limits, found, extra.refused)?,
         items: Vec::new(),
-        values: beside.values.map(|values| Values::new(values, columns.len())),
-        texts: beside.texts.map(TextCollector::new),
-        rows: beside.rows.then(RowNumbers::default),
+        values: extra.values.map(|values| Values::new(values, columns.len())),
+        texts: extra.texts.map(TextCollector::new),
+        rows: extra.rows.then(RowNumbers::default),
         left_out: 0,
         places: Places::default(),
         compact_at: FIRST_COMPACTION,

@@ -41,7 +41,7 @@ pub use faults::{FaultCount, Faults};
 pub use key::KeyColumn;
 pub use key_items::KeyItems;
 pub use keys::{
-    Beside, KeyCounts, KeyLimits, KeySet, RefusedCount, SingleQuoted, read_keys, read_keys_with,
+    Extra, KeyCounts, KeyLimits, KeySet, RefusedCount, SingleQuoted, read_keys, read_keys_with,
     survey_keys,
 };
 pub use refused_list::RefusedList;

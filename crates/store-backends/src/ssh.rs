@@ -153,14 +153,14 @@ async fn without_replacing(mut from: ChildStdout, mut to: DuplexStream) -> io::R
 
 /// What `ssh` prints on its standard error.
 struct Words {
-    said: Arc<Mutex<Vec<u8>>>,
+    printed: Arc<Mutex<Vec<u8>>>,
     reader: tokio::task::JoinHandle<()>,
 }
 
 impl Words {
     fn of(mut stderr: ChildStderr) -> Self {
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&said);
+        let printed = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&printed);
         let reader = tokio::spawn(async move {
             let mut buffer = [0; 1024];
             while let Ok(read @ 1..) = stderr.read(&mut buffer).await {
@@ -169,20 +169,20 @@ impl Words {
                 kept.extend_from_slice(&buffer[..read.min(room)]);
             }
         });
-        Self { said, reader }
+        Self { printed, reader }
     }
 
     /// Why there is no connection.
     async fn fault(self) -> StoresError {
         let _ = tokio::time::timeout(LAST_WORDS, self.reader).await;
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        fault(&String::from_utf8_lossy(&said))
+        let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        fault(&String::from_utf8_lossy(&printed))
     }
 }
 
 /// What the output of `ssh` means.
-fn fault(said: &str) -> StoresError {
-    let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
+fn fault(printed: &str) -> StoresError {
+    let has = |words: &[&str]| words.iter().any(|word| printed.contains(word));
     if has(&["Host key verification failed", "IDENTIFICATION HAS CHANGED"]) {
         StoresError::SshRefused(SshFault::HostKey)
     } else if has(&["Permission denied", "Too many authentication failures"]) {
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_ssh_says_is_understood() {
-        for (said, expected) in [
+        for (printed, expected) in [
             ("a@b: Permission denied (publickey).", StoresError::SshRefused(SshFault::Login)),
             ("Host key verification failed.", StoresError::SshRefused(SshFault::HostKey)),
             (
@@ -271,7 +271,7 @@ mod tests {
             ("x: line 1: Bad configuration option: y", StoresError::SshRefused(SshFault::Settings)),
             ("", StoresError::Ssh(ErrorKind::ConnectionReset)),
         ] {
-            assert_eq!(fault(said), expected, "{said}");
+            assert_eq!(fault(printed), expected, "{printed}");
         }
     }
 }

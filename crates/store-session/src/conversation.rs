@@ -5,7 +5,7 @@ mod ending;
 mod ends;
 mod inbox;
 
-pub(crate) use self::inbox::hear_all;
+pub(crate) use self::inbox::take_all;
 
 use self::inbox::{Inbox, Named};
 use crate::detached::DetachedKeys;
@@ -161,11 +161,11 @@ impl Conversation {
             (None, None) => {}
             _ => return Err(ExchangeError::Damaged),
         }
-        let (mut said, mut ids) = (BTreeMap::new(), Vec::new());
+        let (mut detached, mut ids) = (BTreeMap::new(), Vec::new());
         for DetachedEntry { part, id, points } in std::mem::take(&mut objects.detached) {
             let opened = points.iter().map(|(stream, _)| *stream).collect();
             let streams = points.into_iter().filter(|(_, (len, _))| *len > 0).collect();
-            said.insert(part, (SentDigests { streams }, opened));
+            detached.insert(part, (SentDigests { streams }, opened));
             ids.push(id);
         }
         check_own(&run, next, &ids)?;
@@ -177,7 +177,7 @@ impl Conversation {
             next,
             journal,
             over: Vec::new(),
-            detached: said,
+            detached,
             ids,
             named: Vec::new(),
         };

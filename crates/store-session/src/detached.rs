@@ -226,13 +226,13 @@ mod tests {
         let taken = Err(ExchangeError::ForeignObject { number: 0 });
         assert_eq!(one.put(&store, [5; 16], [6; 32], &other), taken);
         let wrong = Err(ExchangeError::WrongObject { number: 0 });
-        let not_said = Err(BROKEN);
+        let broken = Err(BROKEN);
         let mut parcel = parcel;
         parcel.streams[0].1 += 1;
-        assert_eq!(two.get(&store, &parcel), not_said);
+        assert_eq!(two.get(&store, &parcel), broken);
         parcel.streams[0].1 -= 1;
         parcel.key[0] ^= 1;
-        assert_eq!(two.get(&store, &parcel), not_said, "before it is named");
+        assert_eq!(two.get(&store, &parcel), broken, "before it is named");
         parcel.digest[0] ^= 1;
         assert_eq!(two.get(&store, &parcel), wrong);
         parcel.id[0] ^= 1;

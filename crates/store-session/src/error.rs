@@ -35,7 +35,7 @@ pub enum Event {
         /// The number of the run, from 1.
         number: u32,
         /// Whether an earlier process started it.
-        has_begun: bool,
+        has_started: bool,
         /// How many runs before it were abandoned since the last run that finished, as far as this
         /// party knows.
         repeats: Repeats,
@@ -175,7 +175,7 @@ pub enum ExchangeError {
     OfAnother,
     /// This party started the run with another folder, which is not here and may be lost.
     #[error("run {number} was started with another folder")]
-    BegunDetached {
+    OtherFolder {
         /// The number of the run.
         number: u32,
     },

@@ -2,7 +2,7 @@
 
 pub use crate::mirror::fuzzing::{lines, receive};
 
-use crate::conversation::{Conversation, hear_all};
+use crate::conversation::{Conversation, take_all};
 use crate::detached::{self, DetachedKeys};
 use crate::object::DETACHED;
 use crate::object::Opened;
@@ -57,7 +57,7 @@ pub fn read_object(body: &[u8]) {
             assert_eq!(&detached::to_bytes(&parcel), bytes, "the name of an object has one form");
         }
     }
-    hear_all(&opened);
+    take_all(&opened);
 }
 
 /// Decodes the secret keys with which a party's detached programs open and seal objects, and

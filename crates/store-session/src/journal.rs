@@ -82,7 +82,7 @@ impl Journal {
         points: &[(StreamId, Point)],
         detached: &[DetachedEntry],
     ) -> Result<(), ExchangeError> {
-        let mut entries: Vec<u8> = detached.iter().flat_map(entry_of_said).collect();
+        let mut entries: Vec<u8> = detached.iter().flat_map(entry_of_detached).collect();
         entries.extend(entry_of(SENT, digest, points));
         self.append(entries)
     }
@@ -120,11 +120,11 @@ fn entry_of(kind: u8, digest: &[u8; DIGEST_LEN], points: &[(StreamId, Point)]) -
     with_len(entry)
 }
 
-fn entry_of_said(said: &DetachedEntry) -> Vec<u8> {
+fn entry_of_detached(detached: &DetachedEntry) -> Vec<u8> {
     let mut digest = [0; DIGEST_LEN];
-    digest[..8].copy_from_slice(&said.part.to_le_bytes());
-    digest[8..24].copy_from_slice(&said.id);
-    entry_of(DETACHED, &digest, &said.points)
+    digest[..8].copy_from_slice(&detached.part.to_le_bytes());
+    digest[8..24].copy_from_slice(&detached.id);
+    entry_of(DETACHED, &digest, &detached.points)
 }
 
 /// The points in an entry.
@@ -148,8 +148,9 @@ fn with_len(mut entry: Vec<u8>) -> Vec<u8> {
 /// A journal with an object of this party's, which names a detached one, and an object of the
 /// peer's.
 pub(crate) fn journal_of(digest: &[u8; DIGEST_LEN], points: &[(StreamId, Point)]) -> Vec<u8> {
-    let said = DetachedEntry { part: 3, id: [4; 16], points: points.to_vec() };
-    [entry_of_said(&said), entry_of(SENT, digest, points), entry_of(SEEN, digest, &[])].concat()
+    let detached = DetachedEntry { part: 3, id: [4; 16], points: points.to_vec() };
+    [entry_of_detached(&detached), entry_of(SENT, digest, points), entry_of(SEEN, digest, &[])]
+        .concat()
 }
 
 /// The objects in the bytes of a journal, and how many of the bytes are whole entries; `None` if it

@@ -38,12 +38,12 @@ pub fn meet(
     let peer = 1 - own;
     let prefix = prefix_of(agreement);
     let counted = derive(COUNT_LABEL, &[agreement, &[own]]);
-    let begun = state.number()?;
-    let (number, count) = match begun {
+    let started = state.number()?;
+    let (number, count) = match started {
         Some(number) => (number, state.repeats()?),
         None => {
             let (number, shown) = next_number(&options, &prefix, own)?;
-            (number, state.begun(&counted)?.max(shown))
+            (number, state.starts(&counted)?.max(shown))
         }
     };
     let max = options.max_repeats;
@@ -51,7 +51,7 @@ pub fn meet(
     let most = max.saturating_add(1);
     let count = count.min(most);
     let repeats = Repeats { count, max };
-    (options.on_event)(Event::Run { number, has_begun: begun.is_some(), repeats });
+    (options.on_event)(Event::Run { number, has_started: started.is_some(), repeats });
     let run = format!("{prefix}-{number:04}");
     let (meeting, own_secret) = state.secrets(number, count)?;
     let context = derive(CONTEXT_LABEL, &[agreement, &number.to_le_bytes()]);
@@ -60,9 +60,9 @@ pub fn meet(
 
     let hello = meeting.hello(identity, &context, &count.to_le_bytes());
     // Count this run now: no other party can know of it before its hello is in the store.
-    state.keep_begun(&counted, most.min(count.saturating_add(1)))?;
+    state.keep_starts(&counted, most.min(count.saturating_add(1)))?;
     put(&*poller.options.store, &object::name(&run, own, HELLO), &hello)
-        .map_err(|error| error.unwrap_or(ExchangeError::BegunDetached { number }))?;
+        .map_err(|error| error.unwrap_or(ExchangeError::OtherFolder { number }))?;
     let their_hello = object::name(&run, peer, HELLO);
     let refuse = |repeats| {
         // In a store that ends with this process, the other side must first learn the count. If the
@@ -93,7 +93,7 @@ pub fn meet(
     }
     let theirs = met.note(peer.into()).try_into().map(u32::from_le_bytes).unwrap_or(u32::MAX);
     let repeats = Repeats { count: count.max(theirs).min(most), max };
-    state.keep_begun(&counted, most.min(repeats.count.saturating_add(1)))?;
+    state.keep_starts(&counted, most.min(repeats.count.saturating_add(1)))?;
     if repeats.count > max {
         return refuse(repeats);
     }
@@ -103,7 +103,7 @@ pub fn meet(
 
     let shares = state.shares(|| met.shares())?;
     put(&*poller.options.store, &object::name(&run, own, SHARES), &shares)
-        .map_err(|error| error.unwrap_or(ExchangeError::BegunDetached { number }))?;
+        .map_err(|error| error.unwrap_or(ExchangeError::OtherFolder { number }))?;
     let their_shares = object::name(&run, peer, SHARES);
     let lengths = lengths_of(&their_shares);
     let theirs = poller.get(&their_shares, lengths, Waiting::Shares, &never, &never)?;
@@ -146,7 +146,7 @@ fn next_number(options: &Options, prefix: &str, own: u8) -> Result<(u32, u32), E
             given_up += 1;
         } else if has(own, HELLO)? {
             if !options.restart {
-                return Err(ExchangeError::BegunDetached { number });
+                return Err(ExchangeError::OtherFolder { number });
             }
             give_up(store, &run, own, StopReason::Cancelled)?;
             given_up += 1;

@@ -139,7 +139,7 @@ struct Line {
     failed: Option<io::ErrorKind>,
     /// Runs that this side has started, without those whose objects it got back from the other side
     /// after it had lost them.
-    begun: HashSet<String>,
+    started: HashSet<String>,
     /// Objects of this side that the other side may have: those here before this process started,
     /// and those that this process has sent.
     sent: HashSet<String>,
@@ -182,10 +182,10 @@ impl Mirror {
             changed: Condvar::new(),
             cancel: CancelToken::new(),
         };
-        let (begun, sent) = (core.begun()?, core.names()?.into_iter().collect());
+        let (started, sent) = (core.started()?, core.names()?.into_iter().collect());
         {
             let mut line = core.line();
-            (line.begun, line.sent) = (begun, sent);
+            (line.started, line.sent) = (started, sent);
         }
         let core = Arc::new(core);
         let (for_worker, for_cancel) = (Arc::clone(&core), Arc::downgrade(&core));
@@ -246,7 +246,7 @@ impl Store for Mirror {
         {
             let mut line = self.core.line();
             if name == object::name(run_of(name), self.core.own, HELLO) {
-                line.begun.insert(run_of(name).to_owned());
+                line.started.insert(run_of(name).to_owned());
             }
             line.check()?;
         }
@@ -345,8 +345,8 @@ impl Line {
     /// [`SetBack`].
     fn check(&mut self) -> io::Result<()> {
         if self.set_back.is_none() {
-            let of_begun = self.unknown.iter().find(|name| self.begun.contains(run_of(name)));
-            self.set_back = of_begun.map(|name| SetBack { name: ObjectName::new(name) });
+            let of_started = self.unknown.iter().find(|name| self.started.contains(run_of(name)));
+            self.set_back = of_started.map(|name| SetBack { name: ObjectName::new(name) });
         }
         self.set_back.map_or(Ok(()), |fault| Err(fault.into()))
     }
@@ -394,7 +394,7 @@ impl Core {
     /// process starts, the folder holds no objects that the other side sent back of a run that this
     /// side had lost: a process that does not resume a run starts with an empty folder, and one
     /// that abandons a run publishes that.
-    fn begun(&self) -> io::Result<HashSet<String>> {
+    fn started(&self) -> io::Result<HashSet<String>> {
         let has = |run: &str, what: &str| self.local.has(&object::name(run, self.own, what));
         let mut runs = self.local.folders()?;
         runs.retain(|run| has(run, HELLO) && !has(run, END) && !has(run, GIVEN_UP));
@@ -507,9 +507,9 @@ impl Core {
         let names = names
             .into_iter()
             .filter(|name| Kind::of(name, &self.prefix, self.own) != Some(Kind::Numbered));
-        let (mut names, mut has_said_leave) = (Some(names), false);
+        let (mut names, mut has_sent_leave) = (Some(names), false);
         loop {
-            match self.next(&mut names, has_said_leave)? {
+            match self.next(&mut names, has_sent_leave)? {
                 Next::Object(name) => {
                     // An object that was removed in between is of an earlier run.
                     let bytes = self.local.get(&name, Lengths::ANY).map_err(Fault::here)?;
@@ -518,7 +518,7 @@ impl Core {
                     writer.write_all(&bytes)?;
                 }
                 Next::Leave => {
-                    has_said_leave = true;
+                    has_sent_leave = true;
                     writer.write_all(&[LEAVE])?;
                 }
                 Next::Close => return Ok(()),
@@ -532,7 +532,7 @@ impl Core {
     fn next(
         &self,
         old: &mut Option<impl Iterator<Item = String>>,
-        has_said_leave: bool,
+        has_sent_leave: bool,
     ) -> Result<Next, Fault> {
         let mut line = self.line();
         loop {
@@ -553,7 +553,7 @@ impl Core {
                         return Ok(Next::Object(name));
                     }
                 }
-                match (line.leaves, has_said_leave, line.has_left) {
+                match (line.leaves, has_sent_leave, line.has_left) {
                     (true, false, _) => return Ok(Next::Leave),
                     (true, true, true) => return Ok(Next::Close),
                     _ => {}

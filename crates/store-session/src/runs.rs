@@ -57,7 +57,7 @@ pub struct Side {
 
 impl Side {
     /// Whether any of its objects are there.
-    pub fn has_begun(&self) -> bool {
+    pub fn has_started(&self) -> bool {
         self.has_hello || self.has_shares || self.objects > 0 || self.has_ended || self.has_given_up
     }
 
@@ -85,7 +85,7 @@ impl Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
     /// Only one party has started it.
-    Begun {
+    Started {
         /// That party.
         by: u8,
     },
@@ -123,7 +123,7 @@ impl StoredRun {
                 sides[usize::from(party)].add(kind, object);
             }
         }
-        sides.iter().any(Side::has_begun).then_some(Self { name, sides })
+        sides.iter().any(Side::has_started).then_some(Self { name, sides })
     }
 
     /// How far it has come.
@@ -136,8 +136,8 @@ impl StoredRun {
             }
             (true, false) => RunState::Ended { by: 0 },
             (false, true) => RunState::Ended { by: 1 },
-            _ if !one.has_begun() => RunState::Begun { by: 0 },
-            _ if !zero.has_begun() => RunState::Begun { by: 1 },
+            _ if !one.has_started() => RunState::Started { by: 0 },
+            _ if !zero.has_started() => RunState::Started { by: 1 },
             _ => RunState::UnderWay,
         }
     }
@@ -152,7 +152,7 @@ impl StoredRun {
     pub fn turn(&self) -> Option<u8> {
         let [zero, one] = &self.sides;
         match self.state() {
-            RunState::Begun { by } | RunState::Ended { by } => Some(1 - by),
+            RunState::Started { by } | RunState::Ended { by } => Some(1 - by),
             RunState::Finished | RunState::GivenUp { .. } => None,
             RunState::UnderWay => {
                 let order = match (zero.written, one.written) {

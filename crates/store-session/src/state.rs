@@ -26,7 +26,7 @@ const NEXT: &str = "next";
 const MIRROR: &str = "mirror";
 
 /// Where the result goes; written after this party has sent everything.
-const SAID: &str = "said";
+const DONE: &str = "said";
 /// The result has been delivered.
 const FINISHED: &str = "finished";
 
@@ -43,7 +43,7 @@ const KEPT: [&str; 12] = [
     ROWS,
     SEEN_HELLO,
     SEEN_SHARES,
-    SAID,
+    DONE,
     OWNER,
     NUMBER,
     REPEATS,
@@ -52,7 +52,7 @@ const KEPT: [&str; 12] = [
 
 /// How many runs were started since the last one that finished, and of which agreement and party.
 /// The count outlives abandoned runs.
-const BEGUN: &str = "begun";
+const STARTS: &str = "begun";
 
 /// The folder of the results of parts.
 const PARTS: &str = "parts";
@@ -70,7 +70,7 @@ pub struct State {
 impl Drop for State {
     /// Removes the folder if it holds no run that can resume.
     fn drop(&mut self) {
-        if !self.is_forgotten.load(Ordering::Relaxed) && !self.has_begun() {
+        if !self.is_forgotten.load(Ordering::Relaxed) && !self.has_started() {
             let _ = self.remove_folders();
             let _ = self.remove_run();
         }
@@ -89,10 +89,10 @@ impl State {
         let mut state = Self { folder, owner, was_finished: false, is_forgotten };
         if state.is_finished().map_err(ExchangeError::kept)? {
             state.was_finished = true;
-            state.folder.take_away([BEGUN]).map_err(ExchangeError::kept)?;
+            state.folder.take_away([STARTS]).map_err(ExchangeError::kept)?;
             state.take_away().map_err(ExchangeError::kept)?;
         }
-        if !state.has_begun() {
+        if !state.has_started() {
             state.take_away().map_err(ExchangeError::kept)?;
             return Ok(state);
         }
@@ -113,8 +113,8 @@ impl State {
     ///
     /// # Errors
     /// File system errors.
-    pub fn keep_said(&self, output: Option<&Path>) -> io::Result<()> {
-        self.folder.keep_path(SAID, output)
+    pub fn keep_done(&self, output: Option<&Path>) -> io::Result<()> {
+        self.folder.keep_path(DONE, output)
     }
 
     /// Whether an earlier process was to write its result to `output`, so that a file there may be
@@ -123,7 +123,7 @@ impl State {
     /// # Errors
     /// File system errors.
     pub fn may_have_written(&self, output: &Path) -> io::Result<bool> {
-        self.folder.is_path(SAID, output)
+        self.folder.is_path(DONE, output)
     }
 
     /// Records that the run has finished and need not resume.
@@ -142,14 +142,14 @@ impl State {
     /// Removes what is kept of a run and, if nothing else is kept, the folder.
     fn remove_run(&self) -> io::Result<()> {
         self.folder.take_away(KEPT)?;
-        if !self.folder.has(BEGUN) {
+        if !self.folder.has(STARTS) {
             self.folder.remove(KEPT);
         }
         Ok(())
     }
 
     /// Whether the folder holds a run that can resume.
-    pub fn has_begun(&self) -> bool {
+    pub fn has_started(&self) -> bool {
         self.folder.has(MEETING)
     }
 
@@ -193,7 +193,7 @@ impl State {
         self.is_forgotten.store(true, Ordering::Relaxed);
         // Remove the count while the record that the run finished is still there.
         if self.is_finished()? {
-            self.folder.take_away([BEGUN])?;
+            self.folder.take_away([STARTS])?;
         }
         self.take_away()?;
         self.remove_run()
@@ -201,8 +201,8 @@ impl State {
 
     /// How many runs `of` an agreement and party were started here since the last one that
     /// finished.
-    pub(crate) fn begun(&self, of: &[u8; 32]) -> Result<u32, ExchangeError> {
-        let Some(kept) = self.read(BEGUN)? else { return Ok(0) };
+    pub(crate) fn starts(&self, of: &[u8; 32]) -> Result<u32, ExchangeError> {
+        let Some(kept) = self.read(STARTS)? else { return Ok(0) };
         match kept.split_first_chunk::<4>() {
             Some((count, kept)) if kept == of => Ok(u32::from_le_bytes(*count)),
             Some((_, kept)) if kept.len() == of.len() => Err(ExchangeError::OfAnother),
@@ -211,9 +211,9 @@ impl State {
     }
 
     /// Records that at least `count` runs were started.
-    pub(crate) fn keep_begun(&self, of: &[u8; 32], count: u32) -> Result<(), ExchangeError> {
-        if self.begun(of)? < count {
-            self.write(BEGUN, &[&count.to_le_bytes()[..], of].concat())
+    pub(crate) fn keep_starts(&self, of: &[u8; 32], count: u32) -> Result<(), ExchangeError> {
+        if self.starts(of)? < count {
+            self.write(STARTS, &[&count.to_le_bytes()[..], of].concat())
         } else {
             Ok(())
         }
@@ -228,7 +228,7 @@ impl State {
 
     /// The number of the run, if it has started.
     pub(crate) fn number(&self) -> Result<Option<u32>, ExchangeError> {
-        if !self.has_begun() {
+        if !self.has_started() {
             return Ok(None);
         }
         let kept = self.read(NUMBER)?.ok_or(ExchangeError::Damaged)?;
@@ -459,7 +459,7 @@ mod tests {
         state.keep_next(9, b"object").unwrap();
         assert_eq!(state.next().unwrap(), Some((9, b"object".to_vec())));
         let output = parent.path().join("out.csv");
-        state.keep_said(Some(&output)).unwrap();
+        state.keep_done(Some(&output)).unwrap();
         assert!(state.may_have_written(&output).unwrap());
         assert!(!state.may_have_written(&path).unwrap());
         state.finish().unwrap();
@@ -479,11 +479,11 @@ mod tests {
         let of = [5; 32];
         for count in 0..3 {
             let state = open();
-            assert_eq!(state.begun(&of).unwrap(), count);
+            assert_eq!(state.starts(&of).unwrap(), count);
             state.secrets(1 + count, count).unwrap();
-            state.keep_begun(&of, count + 1).unwrap();
+            state.keep_starts(&of, count + 1).unwrap();
             // The count never falls.
-            state.keep_begun(&of, count).unwrap();
+            state.keep_starts(&of, count).unwrap();
             drop(state);
             let state = open();
             assert_eq!(state.repeats().unwrap(), count);
@@ -493,20 +493,20 @@ mod tests {
         // A process that does not start a run changes nothing.
         drop(open());
         let state = open();
-        assert_eq!(state.begun(&of).unwrap(), 3);
-        assert_eq!(state.begun(&[6; 32]), Err(ExchangeError::OfAnother));
+        assert_eq!(state.starts(&of).unwrap(), 3);
+        assert_eq!(state.starts(&[6; 32]), Err(ExchangeError::OfAnother));
         state.secrets(4, 3).unwrap();
         state.finish().unwrap();
         drop(state);
         // Its process ended before it had removed anything.
         let state = open();
         assert!(state.was_finished());
-        assert_eq!(state.begun(&of).unwrap(), 0);
+        assert_eq!(state.starts(&of).unwrap(), 0);
         drop(state);
         assert!(!path.exists());
         std::fs::create_dir(&path).unwrap();
         let state = open();
-        state.write(BEGUN, &[1, 2, 3]).unwrap();
-        assert_eq!(state.begun(&of), Err(ExchangeError::Damaged));
+        state.write(STARTS, &[1, 2, 3]).unwrap();
+        assert_eq!(state.starts(&of), Err(ExchangeError::Damaged));
     }
 }

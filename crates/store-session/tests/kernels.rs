@@ -68,7 +68,7 @@ fn take_turns(of: impl Fn(&Protocol) -> bool, turns: usize, least: usize) {
 }
 
 #[test]
-fn every_process_says_what_the_last_one_said_with_other_kernels_and_threads() {
+fn every_process_sends_what_the_last_one_sent_with_other_kernels_and_threads() {
     take_turns(|row| QUICK.contains(&row.id), 12, 4);
 }
 

@@ -249,7 +249,7 @@ impl TempOutput {
     pub(crate) fn table(origin: Origin<'_>, options: &OutputOptions) -> Result<Self, OutputError> {
         let format = FileFormat::of(&options.path, None)
             .ok_or_else(|| OutputError::UnknownFormat { path: options.path.clone() })?;
-        Self::beside(origin, options, format)
+        Self::in_format(origin, options, format)
     }
 
     /// The same for a JSON document.
@@ -259,10 +259,10 @@ impl TempOutput {
             return Err(OutputError::NotJson { path: options.path.clone() });
         }
         let plain = FileFormat { format: Format::Csv, codec: Codec::Plain };
-        Self::beside(origin, options, plain)
+        Self::in_format(origin, options, plain)
     }
 
-    fn beside(
+    fn in_format(
         origin: Origin<'_>,
         options: &OutputOptions,
         format: FileFormat,

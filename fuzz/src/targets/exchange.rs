@@ -58,8 +58,8 @@ fn seeds() -> Vec<Vec<u8>> {
     seeds.push(FinishedPartition { given, cost }.to_bytes(OWN_LEN));
     seeds.push(FinishedAddends { count: 5, sums: vec![6; COLUMNS], cost }.to_bytes());
     let ids = Listed::Ids { own: vec![[1; 16]; OWN_LEN], all: vec![[1; 16]; 2 * OWN_LEN] };
-    for said in [Listed::Nothing, Listed::Texts(b"a text".to_vec()), ids] {
-        seeds.extend(FinishedLists { said, refused: None, cost }.to_bytes(MOST));
+    for listed in [Listed::Nothing, Listed::Texts(b"a text".to_vec()), ids] {
+        seeds.extend(FinishedLists { listed, refused: None, cost }.to_bytes(MOST));
     }
     let values = (0..OWN_LEN as u128).map(Block::new).collect();
     seeds.push(FinishedStep { rest: vec![1; REST_LEN], values, refused: None, cost }.to_bytes());

@@ -13,7 +13,7 @@ use vesica_engine::fuzzing;
 use vesica_engine::shares::combine;
 use vesica_link::letters::Meeting;
 use vesica_records::{
-    Beside, Duplicates, KeyColumn, KeyItems, KeyLimits, Survey, ValueColumns, read_keys,
+    Duplicates, Extra, KeyColumn, KeyItems, KeyLimits, Survey, ValueColumns, read_keys,
     read_keys_with, stream_items, survey_keys,
 };
 use vesica_tables::{Format, InputError, OutputOptions, Progress, ReadOptions, Source, write_rows};
@@ -128,7 +128,7 @@ fn exercise(path: &Path, options: &ReadOptions, is_written: bool) -> Result<(), 
     };
     let mut survey = Survey::new(key("email"), 100);
     let limits = KeyLimits::default();
-    let _ = survey_keys(&source, Beside::default(), &hash, &limits, &mut survey, &mut silent);
+    let _ = survey_keys(&source, Extra::default(), &hash, &limits, &mut survey, &mut silent);
     drop(survey.finish());
     if let Some(values) = source.columns().last() {
         let duplicates = if is_written { Duplicates::Sum } else { Duplicates::First };
@@ -139,8 +139,8 @@ fn exercise(path: &Path, options: &ReadOptions, is_written: bool) -> Result<(), 
             signed: true,
             duplicates,
         };
-        let beside = Beside { values: Some(&values), ..Beside::default() };
-        let _ = read_keys_with(&source, &key("trim"), beside, &hash, &limits, &mut silent);
+        let extra = Extra { values: Some(&values), ..Extra::default() };
+        let _ = read_keys_with(&source, &key("trim"), extra, &hash, &limits, &mut silent);
     }
     let columns = key("exact");
     let set = read_keys(&source, &columns, &hash, &limits, &mut silent)?;

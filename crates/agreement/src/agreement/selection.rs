@@ -141,8 +141,8 @@ fn worth_it(rows: &[&'static Protocol]) -> Vec<&'static Protocol> {
 /// bounds, or one in addition to a sum.
 fn reveals_least(row: &Protocol, terms: &Terms) -> bool {
     let within = terms.bounds.are_none() || row.bounds == BoundsKept::ByComputation;
-    let beside = terms.operation() != Operation::Sum || !row.wide_values;
-    within && beside
+    let no_count = terms.operation() != Operation::Sum || !row.wide_values;
+    within && no_count
 }
 
 /// Whether `row` answers the question, with its bounds and its values if there are any.

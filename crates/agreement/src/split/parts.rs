@@ -111,28 +111,28 @@ impl Parts for Listing<'_> {
     }
 
     fn keep(&self, params: &PsiParams, output: &Output, cost: Cost) -> Result<Vec<u8>> {
-        let (said, refused) = output.clone().split();
-        let said = match said {
+        let (output, refused) = output.clone().split();
+        let listed = match output {
             Output::Nothing => Listed::Nothing,
             Output::OnlyTheirs(texts) => Listed::Texts(texts),
             Output::Ids(Ids { own, all }) => Listed::Ids { own, all },
             _ => return Err(NO_LIST),
         };
-        FinishedLists { said, refused, cost }
+        FinishedLists { listed, refused, cost }
             .to_bytes(self.most(params))
             .ok_or(Error::Bug("the list of a partition is longer than the union"))
     }
 
     fn recall(&self, params: &PsiParams, bytes: &[u8]) -> Option<(Output, Cost)> {
         let [own_len, _] = lens(self.role, params);
-        let FinishedLists { said, refused, cost } =
+        let FinishedLists { listed, refused, cost } =
             FinishedLists::from_bytes(bytes, own_len, self.most(params))?;
-        let said = match said {
+        let output = match listed {
             Listed::Nothing => Output::Nothing,
             Listed::Texts(texts) => Output::OnlyTheirs(texts),
             Listed::Ids { own, all } => Output::Ids(Ids { own, all }),
         };
-        Some((said_or_refused(said, refused), cost))
+        Some((output_or_refused(output, refused), cost))
     }
 
     fn take(&mut self, positions: &[usize], output: Output) -> Result<()> {
@@ -159,9 +159,9 @@ impl Lists {
 
     /// Adds what a partition gave in which the own items at these `positions` were.
     fn add(&mut self, positions: &[usize], output: Output) -> Result<()> {
-        let (said, refused) = output.split();
+        let (output, refused) = output.split();
         self.refused = self.refused.or(refused);
-        match said {
+        match output {
             Output::Nothing => {}
             Output::OnlyTheirs(texts) => self.texts.get_or_insert_default().extend(texts),
             Output::Ids(part) => {
@@ -182,7 +182,7 @@ impl Lists {
 
     /// The output of the whole run.
     fn output(self) -> Output {
-        let said = match (self.texts, self.ids) {
+        let output = match (self.texts, self.ids) {
             (Some(texts), _) => Output::OnlyTheirs(texts),
             (None, Some(mut ids)) => {
                 ids.all.sort_unstable();
@@ -190,14 +190,14 @@ impl Lists {
             }
             (None, None) => Output::Nothing,
         };
-        said_or_refused(said, self.refused)
+        output_or_refused(output, self.refused)
     }
 }
 
-fn said_or_refused(said: Output, refused: Option<Misbehaviour>) -> Output {
+fn output_or_refused(output: Output, refused: Option<Misbehaviour>) -> Output {
     match refused {
-        Some(why) => Output::Refused { said: Box::new(said), why },
-        None => said,
+        Some(why) => Output::Refused { output: Box::new(output), why },
+        None => output,
     }
 }
 
@@ -285,8 +285,8 @@ mod tests {
         let mut lists = Lists::new(0);
         lists.add(&[], Output::unless(true, Output::OnlyTheirs(vec![1]))).unwrap();
         lists.add(&[], Output::OnlyTheirs(vec![2])).unwrap();
-        let (said, refused) = lists.output().split();
-        assert_eq!(said, Output::OnlyTheirs(vec![1, 2]));
+        let (output, refused) = lists.output().split();
+        assert_eq!(output, Output::OnlyTheirs(vec![1, 2]));
         assert_eq!(refused, Some(Misbehaviour::InvalidValue));
         assert!(Lists::new(0).add(&[], Output::Cardinality(1)).is_err());
         assert_eq!(Lists::new(0).output(), Output::Nothing);

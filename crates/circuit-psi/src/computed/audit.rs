@@ -100,8 +100,8 @@ pub(crate) fn unless_refused(is_right: bool, output: Output) -> Output {
     if is_right {
         return output;
     }
-    let (said, _) = output.split();
-    Output::Refused { said: Box::new(said), why: Misbehaviour::SetRefused }
+    let (output, _) = output.split();
+    Output::Refused { output: Box::new(output), why: Misbehaviour::SetRefused }
 }
 
 #[cfg(test)]
@@ -144,9 +144,9 @@ mod tests {
                 let bits: Bits =
                     (0..len).map(|i| (i * 7) % len < ones || len == 7 && i < ones).collect();
                 let real = bits.iter().filter(|bit| *bit).count();
-                for said in 0..=3 * len {
-                    let passes = has_len(&mut Clear::default(), &(&bits).into(), said).unwrap();
-                    assert_eq!(is_set(&passes), said == real, "{said} of {real} in {len}");
+                for claimed in 0..=3 * len {
+                    let passes = has_len(&mut Clear::default(), &(&bits).into(), claimed).unwrap();
+                    assert_eq!(is_set(&passes), claimed == real, "{claimed} of {real} in {len}");
                 }
             }
         }

@@ -114,11 +114,11 @@ pub(crate) fn send_common(
         (_, output) if !is_sent || output == Output::OutsideBounds => Ok(output),
         (Role::Sender, _) => tags::receive_items(ctx, params, items),
         (_, output) => {
-            let said = match &output {
-                Output::Refused { said, .. } => said.as_ref(),
+            let result = match &output {
+                Output::Refused { output, .. } => output.as_ref(),
                 output => output,
             };
-            let Output::Positions(common) = said else {
+            let Output::Positions(common) = result else {
                 return Err(Error::Bug("a circuit gave a result that is none of its query"));
             };
             tags::send_items(ctx, params, items, common)?;

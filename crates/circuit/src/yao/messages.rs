@@ -168,7 +168,7 @@ pub(super) fn by_wire(bits: &BitLanes, wires: &[Labels]) -> impl Iterator<Item =
 pub(super) struct Progress {
     done: u64,
     total: u64,
-    said: u64,
+    reported: u64,
 }
 
 /// Gates between two reports.
@@ -176,7 +176,7 @@ const REPORT: u64 = 1 << 20;
 
 impl Progress {
     pub(super) fn new(cost: &Cost) -> Self {
-        Self { done: 0, total: cost.count.ands + cost.count.one_sided, said: 0 }
+        Self { done: 0, total: cost.count.ands + cost.count.one_sided, reported: 0 }
     }
 
     /// The number of the first of the next `n` gates.
@@ -187,8 +187,8 @@ impl Progress {
     }
 
     pub(super) fn report(&mut self, ctx: &Context) {
-        if self.done >= self.said + REPORT {
-            self.said = self.done;
+        if self.done >= self.reported + REPORT {
+            self.reported = self.done;
             ctx.progress(self.done, self.total.max(self.done));
         }
     }

@@ -13,7 +13,7 @@ use vesica_agreement::Agreement;
 use vesica_core::Item;
 use vesica_engine::shares::{Combined, SharesFile, combine};
 use vesica_engine::terms::{key_columns, key_items};
-use vesica_records::{Beside, KeyLimits, key_values, read_keys_with};
+use vesica_records::{Extra, KeyLimits, key_values, read_keys_with};
 use vesica_tables::{Origin, OutputOptions, Source, TableWriter};
 
 pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failure> {
@@ -95,10 +95,10 @@ impl Names {
         let source = Source::open(keys, &args.form.read_options())?;
         let columns = key_columns(&agreement, None, &column_choices(&args.columns)?)?;
         let limits = KeyLimits { may_be_empty: true, ..KeyLimits::default() };
-        let beside = Beside { texts: Some(usize::MAX), ..Beside::default() };
+        let extra = Extra { texts: Some(usize::MAX), ..Extra::default() };
         let hash = key_items(&agreement, &columns);
         let mut go_on = |_| ControlFlow::Continue(());
-        let set = read_keys_with(&source, &columns, beside, &hash, &limits, &mut go_on)?;
+        let set = read_keys_with(&source, &columns, extra, &hash, &limits, &mut go_on)?;
         let mut named = HashMap::new();
         for item in items {
             if let (Ok(at), Some(texts)) = (set.items.binary_search(item), &set.texts)

@@ -98,8 +98,11 @@ fn five_parties_of_which_two_receive() {
     );
     assert!(ended[0].stdout.contains("done; b and d receive the result"), "{:#?}", ended[0]);
     // Without a result it had nothing to check.
-    let said = format!("{}{}", ended[0].stdout, ended[0].stderr);
-    assert!(!said.contains("self-check") && !said.contains("the self-check finds"), "{said}");
+    let printed = format!("{}{}", ended[0].stdout, ended[0].stderr);
+    assert!(
+        !printed.contains("self-check") && !printed.contains("the self-check finds"),
+        "{printed}"
+    );
     assert!(ended[1].stdout.contains("self-check passed"), "{:#?}", ended[1]);
     assert!(!scene.path("a.out.csv").exists());
     let report: serde_json::Value = serde_json::from_str(&scene.read("a.json")).unwrap();
@@ -162,7 +165,7 @@ fn two_values_are_equal_or_differ() {
     let terms = Terms { protocol: "pet", security: "malicious", max_rows: 1, ..TERMS };
     scene.agreement("pet.toml", &terms);
     scene.write("a.csv", "id,email\n1,Ann@example.org\n");
-    for (theirs, said, rows) in [
+    for (theirs, says, rows) in [
         ("id,email\n9,ann@example.org \n", "the values are equal; 1 row written", 1),
         ("id,email\n9,bob@example.org\n", "the values differ; 0 rows written", 0),
     ] {
@@ -174,7 +177,7 @@ fn two_values_are_equal_or_differ() {
         };
         for ended in ["a", "b"].map(run).map(Running::wait) {
             ended.assert_code(0);
-            assert!(ended.stdout.contains(said), "{ended:#?}");
+            assert!(ended.stdout.contains(says), "{ended:#?}");
         }
         assert_eq!(scene.read("b.out.csv").lines().count(), 1 + rows);
     }
@@ -194,18 +197,18 @@ fn a_check_shows_whether_the_helper_accepts_the_run_and_which_parties_are_connec
         ended.assert_code(0);
         ended.stdout
     };
-    let said = check();
+    let printed = check();
     assert!(
-        said.contains("cloud can be reached and accepts this run\nno party is connected yet\n"),
-        "{said}"
+        printed.contains("cloud can be reached and accepts this run\nno party is connected yet\n"),
+        "{printed}"
     );
     let mut a = Running::start(scene.party("two.toml", "a"));
     until_told(&mut a, "waiting for b");
-    let said = check();
-    assert!(said.contains("\nalready connected: a\n"), "{said}");
+    let printed = check();
+    assert!(printed.contains("\nalready connected: a\n"), "{printed}");
     assert!(
-        said.contains("100  different keys") && said.contains("1  with a key seen before"),
-        "{said}"
+        printed.contains("100  different keys") && printed.contains("1  with a key seen before"),
+        "{printed}"
     );
 }
 
@@ -253,7 +256,7 @@ fn health_and_metrics_answer() {
         "vesica_helper_labels_received_total 2064",
         "vesica_helper_stored_bytes 0",
     ] {
-        assert!(text.lines().any(|said| said == line), "{line:?} is not in\n{text}");
+        assert!(text.lines().any(|one| one == line), "{line:?} is not in\n{text}");
     }
     let sees = helper.printed();
     for words in
@@ -303,9 +306,9 @@ fn logs_hold_no_key_and_no_secret() {
     }
     let events = ["run opened", "lists compared", "run finished and forgotten"];
     assert!(events.iter().all(|event| logs[0].contains(event)), "{}", logs[0]);
-    let said = format!("{logs:?}{ended:?}{helper:?}");
+    let printed = format!("{logs:?}{ended:?}{helper:?}");
     for secret in ["user", "example.com", "vesica-secret1"] {
-        assert!(!said.contains(secret), "{secret:?} was told:\n{said}");
+        assert!(!printed.contains(secret), "{secret:?} was told:\n{printed}");
     }
 }
 
@@ -341,10 +344,10 @@ fn agreements_with_a_helper_are_written_checked_and_shown() {
     let helper = identity("helper");
     run(&format!("agree new three.toml --helper cloud={helper} {parties} --receives a,c"))
         .assert_code(0);
-    let said = run("agree check three.toml");
-    said.assert_code(0);
-    assert!(said.stdout.contains("parties    a, b and c\nhelper     cloud, "), "{said:#?}");
-    assert!(said.stdout.contains("received by a and c"), "{said:#?}");
+    let checked = run("agree check three.toml");
+    checked.assert_code(0);
+    assert!(checked.stdout.contains("parties    a, b and c\nhelper     cloud, "), "{checked:#?}");
+    assert!(checked.stdout.contains("received by a and c"), "{checked:#?}");
     let shown = run("agree show three.toml");
     shown.assert_code(0);
     scene.write("canonical.toml", shown.stdout.split("\n# hash").next().unwrap());
@@ -361,9 +364,9 @@ fn agreements_with_a_helper_are_written_checked_and_shown() {
         let text =
             text.replacen("vesica1...", identity("a"), 1).replacen("vesica1...", identity("b"), 1);
         scene.write(&file, text);
-        let said = run(&format!("agree check {file}"));
-        said.assert_code(0);
-        assert!(said.stdout.contains(copies), "{said:#?}");
+        let checked = run(&format!("agree check {file}"));
+        checked.assert_code(0);
+        assert!(checked.stdout.contains(copies), "{checked:#?}");
     }
     run("agree new bad.toml --helper cloud --operation cardinality")
         .assert_failed(3, "is not available with a helper");

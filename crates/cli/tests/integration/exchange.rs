@@ -341,8 +341,9 @@ fn a_lost_state_is_found_out_over_connections_too() {
     let start = |party, more: &[&str]| Running::start(scene.command(party, more));
     // Both are killed once the run has started.
     let both = ["one", "two"].map(|party| start(party, &["--wait", "30s"]));
-    let begun = |party: &str| scene.place.path(&format!("{party}.state/seen-shares")).exists();
-    while !begun("one") || !begun("two") {
+    let has_started =
+        |party: &str| scene.place.path(&format!("{party}.state/seen-shares")).exists();
+    while !has_started("one") || !has_started("two") {
         std::thread::sleep(Duration::from_millis(1));
     }
     for process in both {
@@ -381,9 +382,10 @@ fn begin_again(scene: &Scene, times: usize, how: [GivesUp; 2]) -> [Ended; 2] {
     };
     for number in 0..times {
         let both = start(number);
-        let begun = |party: &str| scene.place.path(&format!("{party}.state/seen-shares")).exists();
+        let has_started =
+            |party: &str| scene.place.path(&format!("{party}.state/seen-shares")).exists();
         let began = Instant::now();
-        while !parties.iter().all(|party| begun(party)) {
+        while !parties.iter().all(|party| has_started(party)) {
             assert!(began.elapsed() < Duration::from_secs(60), "run {number} does not begin");
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -145,10 +145,10 @@ fn clean_removes_what_is_old_and_says_so() {
     assert!(line(cleaned.assert_code(0), 1).contains(&says), "{cleaned:#?}");
     assert_eq!(scene.files(1), ["0-end", "1-end"]);
     let nothing = scene.exchange("clean", &["--older-than", "30d"]);
-    let said = &nothing.assert_code(0).stdout;
+    let printed = &nothing.assert_code(0).stdout;
     assert!(line(&nothing, 2).contains("kept; last write "), "{nothing:#?}");
-    assert!(said.contains("nothing to remove in 1 older run\n"), "{nothing:#?}");
-    assert!(said.ends_with("removed 0 objects, 0 bytes of 0 runs\n"), "{nothing:#?}");
+    assert!(printed.contains("nothing to remove in 1 older run\n"), "{nothing:#?}");
+    assert!(printed.ends_with("removed 0 objects, 0 bytes of 0 runs\n"), "{nothing:#?}");
     let marks = scene.exchange("clean", &["--older-than", "30d", "--all"]);
     assert!(line(marks.assert_code(0), 1).contains("removed 2 objects"), "{marks:#?}");
     assert_eq!((scene.files(1), scene.files(2)), (Vec::new(), under_way));
@@ -197,7 +197,7 @@ fn a_party_removes_its_own_files_only() {
 }
 
 #[test]
-fn a_run_that_was_cleaned_before_its_end_is_begun_again() {
+fn a_run_that_was_cleaned_before_its_end_starts_again() {
     let scene = Scene::new(&BOTH);
     let parties = || ["one", "two"].into_iter().cycle();
     for party in parties() {

@@ -50,8 +50,8 @@ fn bytes(cell: &str) -> f64 {
 /// Within 5 %, because the figures have two digits.
 #[track_caller]
 fn is_about(cell: &str, real: u64) {
-    let said = bytes(cell);
-    assert!((said / real as f64 - 1.0).abs() < 0.05, "{cell}: it is {real} bytes");
+    let stated = bytes(cell);
+    assert!((stated / real as f64 - 1.0).abs() < 0.05, "{cell}: it is {real} bytes");
 }
 
 /// The rows of the table that follows `head`: the number 10^k in the first cell, and all cells.
@@ -103,7 +103,7 @@ fn all_documents_give_the_same_memory_and_disk_for_a_party() {
         is_about(&cells[2], disk(keys, 3, Item::LEN as u64) + dummies);
     }
     let billion = 1_000_000_000;
-    for (said, real) in [
+    for (stated, real) in [
         ("21 GB", disk(billion, 1, 0)),
         ("37 GB", disk(billion, 1, Item::LEN as u64)),
         ("20 GB of lists", {
@@ -111,10 +111,10 @@ fn all_documents_give_the_same_memory_and_disk_for_a_party() {
             slots(&spec.room(&scales(&spec, billion), 0))
         }),
     ] {
-        is_about(said, real);
-        let said = said.replace(' ', "\n");
+        is_about(stated, real);
+        let stated = stated.replace(' ', "\n");
         let flat = text.replace(' ', "\n");
-        assert!(flat.contains(&said), "{said}");
+        assert!(flat.contains(&stated), "{stated}");
     }
 }
 

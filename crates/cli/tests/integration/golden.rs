@@ -329,8 +329,8 @@ fn bad_settings_of_helpers_and_of_runs_with_them() {
     let entries = fs::read_dir(session.directory.path()).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert!(names.into_iter().all(|name| !name.starts_with("vesica-run-") && name != "o.csv"));
-    let mut said = session.transcript.lines().filter(|line| !line.starts_with("$ "));
-    assert!(said.all(|line| !line.contains("hunter2")), "a password is shown");
+    let mut printed = session.transcript.lines().filter(|line| !line.starts_with("$ "));
+    assert!(printed.all(|line| !line.contains("hunter2")), "a password is shown");
     session.assert_failures_are_explained();
     session.assert_golden("bad_helpers.txt");
 }
@@ -589,7 +589,7 @@ fn bad_addresses() {
 #[test]
 fn completions_and_manual_pages_cover_every_command() {
     let session = Session::new();
-    let said = |arguments: &[&str]| {
+    let printed = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_vesica"))
             .args(arguments)
             .current_dir(session.directory.path())
@@ -612,11 +612,11 @@ fn completions_and_manual_pages_cover_every_command() {
         "demo",
     ];
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = said(&["completions", shell]);
+        let script = printed(&["completions", shell]);
         assert!(commands.iter().all(|command| script.contains(command)), "{shell}");
     }
-    assert!(said(&["man"]).contains(".TH vesica 1"));
-    assert_eq!(said(&["man", "--out", "."]), "19 pages in .\n");
+    assert!(printed(&["man"]).contains(".TH vesica 1"));
+    assert_eq!(printed(&["man", "--out", "."]), "19 pages in .\n");
     for command in commands {
         let page = fs::read_to_string(session.path(&format!("vesica-{command}.1"))).unwrap();
         assert!(page.contains(&format!("vesica\\-{command}")), "{command}");

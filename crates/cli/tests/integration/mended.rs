@@ -81,8 +81,8 @@ fn killed(victim: usize, wait: &str) -> (Place, Running) {
     place.write("one.csv", people(0..100_000));
     place.write("two.csv", people(50_000..150_000));
     let mut running = start(&place, "one", wait, [free_port(); 2]);
-    let has_begun = |running: &Running| running.told().contains("keys here");
-    while !running.iter().all(has_begun) {
+    let has_started = |running: &Running| running.told().contains("keys here");
+    while !running.iter().all(has_started) {
         assert!(
             !running.iter_mut().any(Running::has_ended),
             "{:?}",

@@ -328,8 +328,8 @@ fn the_assumption_of_every_protocol_is_that_of_the_catalogue() {
             panic!("{line}")
         };
         for id in ids.split(", ") {
-            let said = (against.to_owned(), assumption.to_owned());
-            assert!(known.insert(id.trim_matches('`').to_owned(), said).is_none(), "{id} twice");
+            let stated = (against.to_owned(), assumption.to_owned());
+            assert!(known.insert(id.trim_matches('`').to_owned(), stated).is_none(), "{id} twice");
         }
     }
     for row in catalogue() {
@@ -353,7 +353,7 @@ fn security_md_agrees_with_the_catalogue_on_every_helper() {
                 protocol | the helper learns |\n";
     let (_, table) = security.split_once(head).unwrap();
     let lines = table.lines().skip(1).take_while(|line| line.starts_with('|'));
-    let said: Vec<Vec<String>> = lines
+    let stated: Vec<Vec<String>> = lines
         .map(|line| without_links(line.trim_matches(|c| c == '|' || c == ' ')))
         .map(|line| line.split(" | ").map(str::to_owned).collect())
         .collect();
@@ -368,5 +368,5 @@ fn security_md_agrees_with_the_catalogue_on_every_helper() {
             vec![format!("`{}`", row.id), helper, parties.to_owned(), learns]
         })
         .collect();
-    assert_eq!(said, expected);
+    assert_eq!(stated, expected);
 }

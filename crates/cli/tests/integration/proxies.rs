@@ -88,7 +88,7 @@ fn a_run_through_a_proxy_matches() {
 }
 
 #[test]
-fn what_a_proxy_refuses_is_said() {
+fn what_a_proxy_refuses_is_reported() {
     let place = place();
     for (status, code, says) in [
         ("403", 5, "the proxy does not allow a connection to one at partner.invalid:7400"),

@@ -97,31 +97,31 @@ impl Ended {
 /// A running process; killed when dropped.
 pub struct Running {
     child: Child,
-    output: [Said; 2],
+    output: [Printed; 2],
     start: Instant,
 }
 
 /// The output of a process, read while it runs.
-struct Said {
-    said: Arc<Mutex<Vec<u8>>>,
+struct Printed {
+    bytes: Arc<Mutex<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
 }
 
-impl Said {
+impl Printed {
     fn of(mut from: impl Read + Send + 'static) -> Self {
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let into = Arc::clone(&said);
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let into = Arc::clone(&bytes);
         let reader = std::thread::spawn(move || {
             let mut piece = [0; 4096];
             while let Ok(len @ 1..) = from.read(&mut piece) {
                 into.lock().unwrap().extend_from_slice(&piece[..len]);
             }
         });
-        Self { said, reader: Some(reader) }
+        Self { bytes, reader: Some(reader) }
     }
 
     fn so_far(&self) -> String {
-        String::from_utf8_lossy(&self.said.lock().unwrap()).into_owned()
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
     }
 
     fn all(&mut self) -> String {
@@ -137,7 +137,7 @@ impl Running {
         let mut child =
             command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let output =
-            [Said::of(child.stdout.take().unwrap()), Said::of(child.stderr.take().unwrap())];
+            [Printed::of(child.stdout.take().unwrap()), Printed::of(child.stderr.take().unwrap())];
         Self { child, output, start: Instant::now() }
     }
 
@@ -183,7 +183,7 @@ impl Running {
             std::thread::sleep(Duration::from_millis(5));
         };
         let took = self.start.elapsed();
-        let [stdout, stderr] = self.output.each_mut().map(Said::all);
+        let [stdout, stderr] = self.output.each_mut().map(Printed::all);
         Ended { code: status.code(), stdout, stderr, took }
     }
 }

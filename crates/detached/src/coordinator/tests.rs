@@ -8,11 +8,11 @@ impl Detached for Silent {
         Vec::new()
     }
 
-    fn said(&self, _: u64) -> (vesica_net::SentDigests, Vec<StreamId>) {
+    fn sent(&self, _: u64) -> (vesica_net::SentDigests, Vec<StreamId>) {
         Default::default()
     }
 
-    fn say(
+    fn send(
         &self,
         _: u64,
         _: &[Parcel],
@@ -26,7 +26,7 @@ impl Detached for Silent {
         Ok(false)
     }
 
-    fn hear(&self, _: &[StreamId]) -> Vec<Received> {
+    fn receive(&self, _: &[StreamId]) -> Vec<Received> {
         Vec::new()
     }
 
@@ -52,7 +52,7 @@ impl Workers for Waiting {
         let waits = |task: &Task| TaskResult {
             part: task.part,
             parcels: Vec::new(),
-            said: Vec::new(),
+            sent: Vec::new(),
             opened: task.roots.clone(),
             needs: vec![(task.roots[0], self.0)],
             reveals: false,
@@ -95,7 +95,7 @@ fn a_task_that_needs_bytes_that_have_arrived_ends_the_run() {
     for (needs, expected) in [(41, Ok(0)), (40, Err(Misbehaviour::BrokenFraming.into()))] {
         let workers = Waiting(needs);
         let mut part = Part::new(&Silent, 0, vec![StreamId::ROOT]);
-        part.hear(parcel(1, 40), 1000, &mut Vec::new()).unwrap();
+        part.receive(parcel(1, 40), 1000, &mut Vec::new()).unwrap();
         let mut coordinator = Coordinator {
             detached: &Silent,
             workers: &workers,
@@ -103,7 +103,7 @@ fn a_task_that_needs_bytes_that_have_arrived_ends_the_run() {
             meter: Meter::new(),
             may_reveal: false,
             parts: vec![part],
-            most_heard: 1000,
+            most_received_bytes: 1000,
             kept: Vec::new(),
             found: DetachedMatches::default(),
         };
@@ -115,7 +115,7 @@ fn a_task_that_needs_bytes_that_have_arrived_ends_the_run() {
 #[test]
 fn a_task_has_a_short_list_of_objects() {
     let mut part = Part::new(&Silent, 0, vec![StreamId::ROOT]);
-    let mut hear = |id| part.hear(parcel(id, 1), 1 << 20, &mut Vec::new());
-    (0..MOST_OBJECTS as u128).for_each(|id| hear(id).unwrap());
-    assert_eq!(hear(u128::MAX), Err(Misbehaviour::Flood.into()));
+    let mut receive = |id| part.receive(parcel(id, 1), 1 << 20, &mut Vec::new());
+    (0..MOST_OBJECTS as u128).for_each(|id| receive(id).unwrap());
+    assert_eq!(receive(u128::MAX), Err(Misbehaviour::Flood.into()));
 }

@@ -79,7 +79,7 @@ fn exchange_errors() -> [ExchangeError; 15] {
         not_yet(Waiting::Shares, 90),
         not_yet(Waiting::Object(3), 90),
         ExchangeError::Store(ErrorKind::StorageFull),
-        ExchangeError::BegunDetached { number: 3 },
+        ExchangeError::OtherFolder { number: 3 },
         ExchangeError::TooManyRepeats(Repeats { count: 4, max: 3 }),
         ExchangeError::TooManyRepeats(Repeats { count: 1, max: 0 }),
         ExchangeError::Gone { number: 3 },

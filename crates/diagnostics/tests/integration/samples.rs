@@ -18,9 +18,7 @@ use vesica_engine::shares::SharesError;
 use vesica_helper::{OptionsError, Settings, StartError, StoreError};
 use vesica_label_joins::{BackendError, BadUrl};
 use vesica_link::{IdentityError, LinkError, PublicIdentity};
-use vesica_records::{
-    Beside, Faults, KeyColumn, KeyItems, KeyLimits, Refusal, Survey, survey_keys,
-};
+use vesica_records::{Extra, Faults, KeyColumn, KeyItems, KeyLimits, Refusal, Survey, survey_keys};
 use vesica_store_backends::{Service, SshFault, StoresError, UrlFault};
 use vesica_store_session::RunsError;
 use vesica_tables::{
@@ -331,7 +329,7 @@ fn faults_of(rows: &str) -> Faults {
     let limits = KeyLimits { strict: true, ..KeyLimits::default() };
     let mut survey = Survey::new(columns.to_vec(), 1);
     let mut progress = |_| ControlFlow::Continue(());
-    survey_keys(&source, Beside::default(), &hash, &limits, &mut survey, &mut progress).unwrap();
+    survey_keys(&source, Extra::default(), &hash, &limits, &mut survey, &mut progress).unwrap();
     survey.finish().0
 }
 

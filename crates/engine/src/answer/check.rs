@@ -331,7 +331,7 @@ mod tests {
         assert_eq!((good, bad), ((good.0, true), (good.0, false)));
         assert_eq!(good.0, Told::Number(u128::from(5 + 2 * CHECK_ITEMS + CHECK_ITEMS + 1)));
         let refused = Output::Refused {
-            said: Box::new(Output::OnlyTheirs(texts("key"))),
+            output: Box::new(Output::OnlyTheirs(texts("key"))),
             why: Misbehaviour::InvalidValue,
         };
         assert_eq!(of(&union, refused), bad);

@@ -31,7 +31,7 @@ pub(super) fn open(run: &Run<'_>) -> Result<Box<dyn PeerLink>, Error> {
     let owner = derive(OWNER_LABEL, &[hash.as_bytes(), &place]);
     let open = || State::open(&folder, owner).map_err(|error| state_error(&folder, error));
     let mut state = open()?;
-    if job.state.restart && state.has_begun() {
+    if job.state.restart && state.has_started() {
         state.forget().map_err(|error| ConfigFault::scratch(&folder, error.kind()))?;
         drop(state);
         state = open()?;

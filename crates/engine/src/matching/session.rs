@@ -411,9 +411,9 @@ impl Match for SessionRun<'_> {
     }
 
     fn begin(&self) {
-        if let Some((folder, has_begun)) = self.peer.link().state() {
+        if let Some((folder, has_started)) = self.peer.link().state() {
             let restart = self.run.job.state.restart;
-            self.run.event(&Event::State { folder, has_begun, restart });
+            self.run.event(&Event::State { folder, has_started, restart });
         }
     }
 

@@ -240,7 +240,7 @@ impl<'a> HelperRun<'a> {
     /// As [`send_done`](Self::send_done), after an interruption; returns the bytes on the
     /// connection.
     fn send_done_again(&self) -> Result<(u64, u64), Error> {
-        if self.state.has_said().map_err(|error| self.storage(error))? {
+        if self.state.has_sent_done().map_err(|error| self.storage(error))? {
             return Ok((0, 0));
         }
         match self.connect() {
@@ -347,7 +347,7 @@ impl Match for HelperRun<'_> {
     fn begin(&self) {
         self.run.event(&Event::State {
             folder: self.state.folder(),
-            has_begun: self.state.has_begun(),
+            has_started: self.state.has_started(),
             restart: self.run.job.state.restart,
         });
     }
@@ -385,7 +385,7 @@ impl Match for HelperRun<'_> {
         let Learnt { answer, wire_bytes, streamed } = learnt;
         let kept = |error| self.storage(error);
         let place = self.run.job.output.as_ref().map(|output| &*output.path);
-        self.state.keep_said(place).map_err(kept)?;
+        self.state.keep_done(place).map_err(kept)?;
         let Answer { scales, list_lens, learned } = answer;
         let output = match learned {
             Learned::Refused(why) => {

@@ -225,13 +225,13 @@ fn write_order(
 ) -> Result<(), Error> {
     let mut table = TableWriter::create(origin, &order.columns().map(str::to_owned), options)?;
     for (number, line) in (1_u64..).zip(order.lines()) {
-        let said = match line {
+        let cell = match line {
             OrderLine::Rows(rows) => numbers(&rows),
             OrderLine::Place(place) => (place + 1).to_string(),
             OrderLine::Common(true) => "yes".to_owned(),
             OrderLine::Common(false) => "no".to_owned(),
         };
-        table.row(&[number.to_string(), said])?;
+        table.row(&[number.to_string(), cell])?;
     }
     Ok(table.finish()?)
 }

@@ -185,7 +185,7 @@ impl<S: StoreSource> PeerLink for StoreLink<S> {
     }
 
     fn state(&self) -> Option<(&Path, bool)> {
-        Some((self.folder(), self.run.state.has_begun()))
+        Some((self.folder(), self.run.state.has_started()))
     }
 
     fn repeats(&self) -> Option<u32> {
@@ -195,7 +195,7 @@ impl<S: StoreSource> PeerLink for StoreLink<S> {
     fn publish_end(&self, way: &Way<'_>) -> Result<(), Error> {
         let conversation = lock(&self.conversation);
         let Some(conversation) = conversation.as_ref() else { return Ok(()) };
-        conversation.say_end().map_err(|kind| self.error(way, kind, Phase::Checking))?;
+        conversation.publish_end().map_err(|kind| self.error(way, kind, Phase::Checking))?;
         if let Err(error) = conversation.settle() {
             way.observer.event(&Event::NoGoodbye(error));
         }
@@ -209,7 +209,7 @@ impl<S: StoreSource> PeerLink for StoreLink<S> {
     }
 
     fn keep_finished(&self, output: Option<&Path>) -> Result<(), Error> {
-        self.run.state.keep_said(output).map_err(|error| self.storage(&error))
+        self.run.state.keep_done(output).map_err(|error| self.storage(&error))
     }
 
     fn finish(&self) -> Result<(), Error> {

@@ -13,7 +13,7 @@ use vesica_agreement::Agreement;
 use vesica_core::{
     Item, Learns, Misbehaviour, PsiParams, Query, Role, SessionId, TextLen, Values, hash,
 };
-use vesica_engine::terms::{beside, key_columns, key_items};
+use vesica_engine::terms::{extra, key_columns, key_items};
 use vesica_engine::{Error, Event, Observer, Phase, Report, WIRE_VERSION};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Streams};
@@ -72,7 +72,7 @@ struct Watched {
     address: Mutex<Sender<String>>,
     output: PathBuf,
     events: Mutex<Vec<String>>,
-    begun: Mutex<[u64; 4]>,
+    at_start: Mutex<[u64; 4]>,
     before: Mutex<Option<Before>>,
 }
 
@@ -107,17 +107,17 @@ impl Observer for Watched {
             Event::Phase(Phase::Reading) => {}
             Event::Phase(phase) => {
                 if *phase == Phase::Preparing {
-                    *self.begun.lock().unwrap() = file_calls();
+                    *self.at_start.lock().unwrap() = file_calls();
                 }
                 self.add(phase.name());
             }
             Event::Checked => self.add("checked"),
             Event::LastMessage => {
-                let (now, begun) = (file_calls(), *self.begun.lock().unwrap());
+                let (now, at_start) = (file_calls(), *self.at_start.lock().unwrap());
                 assert!(!self.output.exists());
                 *self.before.lock().unwrap() = Some(Before {
                     events: self.events.lock().unwrap().clone(),
-                    files: std::array::from_fn(|i| now[i] - begun[i]),
+                    files: std::array::from_fn(|i| now[i] - at_start[i]),
                 });
             }
             _ => {}
@@ -141,7 +141,7 @@ fn attack(attack: &Attack, keys: [&str; 3]) -> (Seen, Before, Result<Report, Err
             address: Mutex::new(told),
             output: job.output.as_ref().unwrap().path.clone(),
             events: Mutex::default(),
-            begun: Mutex::default(),
+            at_start: Mutex::default(),
             before: Mutex::default(),
         });
         let watched: Arc<dyn Observer> = observer.clone();
@@ -164,7 +164,7 @@ fn item(pair: &Pair, agreement: &Agreement, key: &str) -> Item {
     let hash = key_items(agreement, &columns);
     let mut go_on = |_| std::ops::ControlFlow::Continue(());
     let keys =
-        read_keys_with(&source, &columns, beside(agreement, None), &hash, &limits, &mut go_on);
+        read_keys_with(&source, &columns, extra(agreement, None), &hash, &limits, &mut go_on);
     keys.unwrap().items[0]
 }
 

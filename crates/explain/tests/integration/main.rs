@@ -102,7 +102,7 @@ fn the_explanation_does_not_claim_that_hidden_sizes_are_learned() {
 }
 
 #[test]
-fn it_is_told_how_often_a_run_may_be_begun_anew() {
+fn it_says_how_often_a_run_may_be_repeated() {
     let canonical = sample("one-side.toml").canonical();
     for (line, says) in [
         ("", "At most 3 retries in a row are allowed after abandoned runs"),

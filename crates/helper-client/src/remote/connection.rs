@@ -13,7 +13,7 @@ use vesica_helper_wire::{
     HEAD_LEN, Instance, NO_INSTANCE, Opening, Purpose, Reply, Request, WAITING_LEN, WELCOME_LEN,
     WaitingFor, Welcome, parties_of,
 };
-use vesica_link::{Endpoint, LinkError, LinkOptions, Session, establish_saying};
+use vesica_link::{Endpoint, LinkError, LinkOptions, Session, establish_sending};
 use vesica_net::{Channel, Context, Streams, framed};
 
 /// Number of attempts to connect to the helper if the other end speaks another protocol.
@@ -191,7 +191,7 @@ impl Connections {
         let on_event = |event| self.report(RemoteEvent::Link(event));
         let mut tries = 1;
         let session = loop {
-            match establish_saying(
+            match establish_sending(
                 &first,
                 &options.identity,
                 &[options.helper],

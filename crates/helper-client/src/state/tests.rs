@@ -54,18 +54,18 @@ fn what_a_forgetting_left_half_way_is_removed_before_the_next_run() {
         state.secrets().unwrap();
         state.keep_rows(&[3; 32]).unwrap();
         state.keep_answer(&answer(), 70).unwrap();
-        state.keep_said(None).unwrap();
+        state.keep_done(None).unwrap();
     };
     begin();
     let state = State::open(&folder, OWN).unwrap();
-    assert!(state.has_said().unwrap());
+    assert!(state.has_sent_done().unwrap());
     assert!(!state.may_have_written(Path::new("a.csv")).unwrap());
     assert_eq!(state.answer(2, 70).unwrap().unwrap(), answer());
     drop(state);
     fs::remove_file(folder.join(MEETING)).unwrap();
     fs::write(folder.join("another's"), "stays").unwrap();
     let state = State::open(&folder, OWN).unwrap();
-    assert!(!state.has_said().unwrap() && state.answer(2, 70).is_none());
+    assert!(!state.has_sent_done().unwrap() && state.answer(2, 70).is_none());
     assert!(state.keep_rows(&[4; 32]).unwrap());
     drop(state);
     assert_eq!(fs::read(folder.join("another's")).unwrap(), b"stays");
@@ -78,10 +78,10 @@ fn only_the_file_that_was_to_be_written_counts_as_the_runs_own() {
     let [own, other] = ["a.csv", "b.csv"].map(|name| parent.path().join(name));
     let may = |path: &Path| state.may_have_written(path).unwrap();
     assert!(!may(&own));
-    state.keep_said(Some(&own)).unwrap();
+    state.keep_done(Some(&own)).unwrap();
     assert!(may(&own) && !may(&other));
-    state.keep_said(None).unwrap();
-    assert!(!may(&own) && state.has_said().unwrap());
+    state.keep_done(None).unwrap();
+    assert!(!may(&own) && state.has_sent_done().unwrap());
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_folder_of_another_run_is_left_as_it_is() {
     assert!(matches!(State::open(&folder, [8; 32]), Err(StateError::OfAnother)));
     let state = State::open(&folder, OWN).unwrap();
     assert_eq!(*state.secrets().unwrap().1.expose(), secret);
-    assert!(state.has_begun() && !state.was_finished());
+    assert!(state.has_started() && !state.was_finished());
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_folder_that_cannot_be_read_can_be_given_up() {
         for damaged in damages() {
             fs::write(folder.join(name), &damaged).unwrap();
             let state = State::open(&folder, OWN).unwrap();
-            assert!(state.is_damaged() && state.has_begun(), "{name}: {damaged:?}");
+            assert!(state.is_damaged() && state.has_started(), "{name}: {damaged:?}");
             assert!(name == OWNER || state.instance().unwrap().is_none());
         }
         fs::remove_file(folder.join(name)).unwrap();
@@ -146,7 +146,7 @@ fn a_folder_that_cannot_be_read_can_be_given_up() {
     assert!(!state.is_damaged() && state.instance().unwrap() == Some([8; 16]));
     state.folder.write(FINISHED, &OWN).unwrap();
     state.give_up().unwrap();
-    assert!(!state.has_begun() && !folder.join(FINISHED).exists());
+    assert!(!state.has_started() && !folder.join(FINISHED).exists());
     drop(state);
     assert!(!folder.exists());
 }
@@ -168,7 +168,7 @@ fn a_run_that_was_over_is_known_to_be_until_the_folder_is_gone() {
     fs::remove_file(folder.join(LOCK)).unwrap();
     fs::write(folder.join(LOCK), "").unwrap();
     let state = State::open(&folder, OWN).unwrap();
-    assert!(state.was_finished() && !state.has_begun());
+    assert!(state.was_finished() && !state.has_started());
     drop(state);
     assert!(!folder.exists());
     killed();
@@ -184,7 +184,7 @@ fn what_a_process_that_was_killed_was_writing_does_not_stay() {
     let state = State::open(&folder, OWN).unwrap();
     state.secrets().unwrap();
     fs::write(folder.join(UNFINISHED), "half of a secr").unwrap();
-    state.keep_said(None).unwrap();
+    state.keep_done(None).unwrap();
     assert!(!folder.join(UNFINISHED).exists());
     fs::write(folder.join(UNFINISHED), "half of a secr").unwrap();
     state.remove().unwrap();
@@ -225,11 +225,11 @@ fn a_folder_with_something_else_in_it_is_left_as_it_is() {
 #[test]
 fn a_folder_of_another_user_is_refused_and_unchanged() {
     let parent = tempfile::tempdir().unwrap();
-    let [begun, empty] = ["run", "empty"].map(|name| parent.path().join(name));
-    begin(&begun);
+    let [started, empty] = ["run", "empty"].map(|name| parent.path().join(name));
+    begin(&started);
     fs::create_dir(&empty).unwrap();
     fs::set_permissions(&empty, fs::Permissions::from_mode(0o755)).unwrap();
-    for folder in [begun, empty] {
+    for folder in [started, empty] {
         let mode = fs::metadata(&folder).unwrap().permissions().mode();
         match std::os::unix::fs::chown(&folder, Some(12_345), None) {
             Ok(()) => {
@@ -259,7 +259,7 @@ fn a_folder_of_a_run_that_others_can_enter_is_refused() {
         assert_eq!(found, mode);
     }
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
-    assert!(State::open(&folder, OWN).unwrap().has_begun());
+    assert!(State::open(&folder, OWN).unwrap().has_started());
 }
 
 #[test]

@@ -205,8 +205,8 @@ impl<'a> Connection<'a> {
         self.run = Some(short(&run));
         let mark = run.store.mark();
         let mut participant = Participant { run, party, mark, refused: None };
-        let begun = participant.run.store.begin(&participant.run.record);
-        if begun.map_err(|error| self.failed(&participant.run, &error))? {
+        let is_new = participant.run.store.begin(&participant.run.record);
+        if is_new.map_err(|error| self.failed(&participant.run, &error))? {
             self.log_opened(&participant.run);
         } else if let Err(refusal) = self.check(&participant.run) {
             if !refusal.passes() {

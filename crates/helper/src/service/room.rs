@@ -7,7 +7,7 @@ use super::holding::Reserved;
 use super::members::Members;
 use super::run::Run;
 use crate::locks::{Guard, Lock, Rank};
-use crate::store::{BESIDE_SLOT, Store, charge};
+use crate::store::{SLOT_OVERHEAD_BYTES, Store, charge};
 use std::io;
 use std::sync::atomic::Ordering;
 use vesica_core::{Excess, Limit, Refusal};
@@ -253,7 +253,7 @@ fn whole(
     }
     // Each is allowed for its party, so all together are.
     let is_sound = spec.formats(&scales).is_some();
-    Ok(is_sound.then(|| spec.room(&scales, BESIDE_SLOT)))
+    Ok(is_sound.then(|| spec.room(&scales, SLOT_OVERHEAD_BYTES)))
 }
 
 fn is_damage(error: &io::Error) -> bool {

@@ -12,7 +12,7 @@ pub(crate) type RunId = [u8; 32];
 const BLOCK_LEN: u64 = 4096;
 
 /// Most bytes that a slot takes on the disk beyond its own.
-pub(crate) const BESIDE_SLOT: u64 = DIGEST_LEN as u64 + BLOCK_LEN - 1;
+pub(crate) const SLOT_OVERHEAD_BYTES: u64 = DIGEST_LEN as u64 + BLOCK_LEN - 1;
 
 /// The description of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -57,7 +57,7 @@ struct Slots {
     is_found: bool,
     done: u16,
     /// It is recorded as started.
-    is_begun: bool,
+    is_started: bool,
     /// The directory exists and contains the run's description.
     has_dir: bool,
     /// All files have been checked.
@@ -103,7 +103,7 @@ impl RunStore {
         if self.store.keeping == Keeping::Files {
             self.make_dir(record)?;
         }
-        Ok(!std::mem::replace(&mut self.slots().is_begun, true))
+        Ok(!std::mem::replace(&mut self.slots().is_started, true))
     }
 
     /// A mark of the data stored up to now.

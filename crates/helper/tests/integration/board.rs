@@ -332,9 +332,9 @@ fn an_ended_run_is_ended_for_all_and_can_be_started_again() {
     let mut options = fixture.remote_options(&service, 2, &spec);
     options.instance = remotes[2].instance();
     // Also while another is open.
-    let begun = fixture.remote(&service, 0, &spec);
-    let _other_is_open = begun.open().unwrap();
-    assert_ne!(begun.instance(), remotes[2].instance());
+    let other = fixture.remote(&service, 0, &spec);
+    let _is_open = other.open().unwrap();
+    assert_ne!(other.instance(), remotes[2].instance());
     assert_eq!(refusal(Remote::new(options).open()), ended);
 }
 

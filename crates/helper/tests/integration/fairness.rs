@@ -163,12 +163,12 @@ fn a_party_away_when_both_had_opened_has_the_whole_time_for_its_answer() {
     let service = fixture.start_with(|options| options.keep = keep);
     let spec = fair(&fixture, 7);
     let [first, second] = [0, 1].map(|party| Arc::new(fixture.remote(&service, party, &spec)));
-    let begun = Instant::now();
+    let start = Instant::now();
     // One leaves before it reads; the other opens just before the run is too old.
     let waits = move |slot: Slot| {
         if slot.kind == Kind::OuterSecret {
             let late = keep - Duration::from_millis(700);
-            std::thread::sleep(late.saturating_sub(begun.elapsed()));
+            std::thread::sleep(late.saturating_sub(start.elapsed()));
         }
     };
     let away =
@@ -179,7 +179,7 @@ fn a_party_away_when_both_had_opened_has_the_whole_time_for_its_answer() {
         assert_eq!(common_items(&late, &spec, 1), Ok(899));
         assert_eq!(away.join().unwrap(), Err(TransportError::Closed.into()));
     });
-    std::thread::sleep((keep + Duration::from_secs(1)).saturating_sub(begun.elapsed()));
+    std::thread::sleep((keep + Duration::from_secs(1)).saturating_sub(start.elapsed()));
     let mut options = fixture.remote_options(&service, 0, &spec);
     options.instance = first.instance();
     let back = Remote::new(options);

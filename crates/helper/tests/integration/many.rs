@@ -55,9 +55,9 @@ fn a_party_with_many_slow_runs_does_not_delay_others() {
             })
             .collect();
         std::thread::sleep(Duration::from_millis(500));
-        let begun = started.elapsed();
+        let before = started.elapsed();
         run_all(fixture, service, &fixture.spec_of(&[2, 3], 99), &[2, 3], MAX_ROWS);
-        let took = started.elapsed() - begun;
+        let took = started.elapsed() - before;
         let last = busy.into_iter().map(|run| run.join().unwrap()).max().unwrap();
         assert!(took < last * 2 / 3, "{took:?} of {last:?}");
         // Counted for the party that started them; each of the two has one worker at most.

@@ -158,7 +158,7 @@ fn parties_learn_who_ended_a_run_after_a_restart_too() {
 }
 
 /// A run whose first party has put its hello, at a service that has ended; and where that was.
-fn begun(fixture: &Fixture, spec: &Spec) -> (Remote, String) {
+fn started(fixture: &Fixture, spec: &Spec) -> (Remote, String) {
     let service = fixture.start();
     let place = address(&service);
     let remote = fixture.remote(&service, 0, spec);
@@ -171,7 +171,7 @@ fn begun(fixture: &Fixture, spec: &Spec) -> (Remote, String) {
 #[test]
 fn a_damaged_slot_counts_as_empty_and_is_put_again() {
     let fixture = Fixture::new(2);
-    let (remote, place) = begun(&fixture, &fixture.spec(2));
+    let (remote, place) = started(&fixture, &fixture.spec(2));
     let damages: [fn(&mut Vec<u8>); 4] = [
         |bytes| bytes.truncate(bytes.len() - 1),
         |bytes| bytes[5] ^= 1,
@@ -335,7 +335,7 @@ fn an_empty_run_is_kept_for_the_accepted_party() {
 fn unreadable_remains_of_a_run_are_removed() {
     let fixture = Fixture::new(2);
     let spec = fixture.spec(2);
-    let (remote, place) = begun(&fixture, &spec);
+    let (remote, place) = started(&fixture, &spec);
     let run = files(&fixture).into_iter().find(|file| file.ends_with("run")).unwrap();
     fs::write(&run, b"something else").unwrap();
     fs::create_dir(fixture.state().join("runs/no-run")).unwrap();

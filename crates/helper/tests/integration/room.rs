@@ -10,11 +10,11 @@ use vesica_helper_client::{Remote, RemoteEvent};
 use vesica_server_aided::kmrs14::{Board, Boards, Kind, Room, Slot, Spec};
 
 /// Disk space of a slot beyond its bytes: a digest, and the rest of a block.
-const BESIDE: u64 = 32 + 4095;
+const OVERHEAD_BYTES: u64 = 32 + 4095;
 
 /// The needs of a run of two parties that send [`hello`].
 fn room(spec: &Spec) -> Room {
-    spec.room(&[11, 11], BESIDE)
+    spec.room(&[11, 11], OVERHEAD_BYTES)
 }
 
 /// A [`Remote`] that stops retrying soon.

@@ -150,7 +150,7 @@ impl Handshake {
             peer,
             peer_idle: Duration::from_millis(u32::from_le_bytes([a, b, c, d]).into()),
             mendable,
-            said_bytes: self.first.len(),
+            early_bytes: self.first.len(),
             sent_bytes: self.sent_bytes,
             received_bytes: self.received_bytes,
         })

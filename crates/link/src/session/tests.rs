@@ -465,9 +465,9 @@ fn damage_ends_a_session_that_can_be_mended() {
     mending.rogue.socket.write_all(&[23, 3, 3, 0, 32]).unwrap();
     mending.rogue.socket.write_all(&[0; 32]).unwrap();
     assert_eq!(end_of(&mending.honest), TransportError::Tls);
-    // The other side hears of it, and does not wait for this one.
+    // The other side receives that, and does not wait for this one.
     let Rogue { tls, socket } = &mut mending.rogue;
-    let heard = loop {
+    let received = loop {
         if tls.read_tls(socket).unwrap() == 0 {
             break Ok(());
         }
@@ -475,7 +475,7 @@ fn damage_ends_a_session_that_can_be_mended() {
             break Err(error);
         }
     };
-    assert!(matches!(heard, Err(rustls::Error::AlertReceived(_))), "{heard:?}");
+    assert!(matches!(received, Err(rustls::Error::AlertReceived(_))), "{received:?}");
 }
 
 #[test]

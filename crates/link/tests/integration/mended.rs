@@ -339,7 +339,7 @@ fn a_line_that_is_silent_for_the_idle_limit_is_given_up_for_another() {
 const SHORT: [[usize; 2]; 2] = [[3_000, 5_000], [0, 20]];
 
 #[test]
-fn a_goodbye_that_is_lost_is_said_again() {
+fn a_goodbye_that_is_lost_is_sent_again() {
     // A conversation passes some 13 000 bytes each way, the handshakes among them; the last
     // hundreds are of the goodbyes and what acknowledges them.
     let cases: Vec<_> = (0..2).flat_map(|way| (0..60).map(move |step| (way, step * 40))).collect();

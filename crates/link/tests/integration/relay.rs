@@ -74,14 +74,14 @@ fn the_end_of_one_direction_leaves_the_other_open() {
     let (mut near, mut far, _relay) = through(Shape::GIGABIT);
     near.write_all(b"last words").unwrap();
     near.shutdown(std::net::Shutdown::Write).unwrap();
-    let mut heard = Vec::new();
-    far.read_to_end(&mut heard).unwrap();
-    assert_eq!(heard, b"last words");
+    let mut received = Vec::new();
+    far.read_to_end(&mut received).unwrap();
+    assert_eq!(received, b"last words");
     far.write_all(b"answer").unwrap();
     drop(far);
-    heard.clear();
-    near.read_to_end(&mut heard).unwrap();
-    assert_eq!(heard, b"answer");
+    received.clear();
+    near.read_to_end(&mut received).unwrap();
+    assert_eq!(received, b"answer");
 }
 
 fn sessions_through(shape: Shape) -> (Session, Session, ShapedRelay) {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use vesica_core::{StopReason, TransportError};
-use vesica_link::{CancelToken, Identity, LinkError, MAX_FIRST_LEN, establish_saying};
+use vesica_link::{CancelToken, Identity, LinkError, MAX_FIRST_LEN, establish_sending};
 use vesica_net::{StreamId, Streams};
 
 #[test]
@@ -433,13 +433,13 @@ fn a_writer_whose_peer_reads_nothing_is_woken_where_progress_is_expected() {
 }
 
 #[test]
-fn what_is_said_first_arrives_before_all_else_and_counts_against_the_window() {
+fn what_is_sent_first_arrives_before_all_else_and_counts_against_the_window() {
     let (one, two) = (Identity::generate().unwrap(), Identity::generate().unwrap());
     let listener = listen(&one, &[two.public()], options(listen_anywhere()));
     let connecting = options(connect_to(listener.address));
     let first: Vec<u8> = (0..MAX_FIRST_LEN).map(|at| at as u8).collect();
     let (peers, cancel) = ([one.public()], CancelToken::new());
-    let connected = establish_saying(&first, &two, &peers, &connecting, &|_| (), &cancel).unwrap();
+    let connected = establish_sending(&first, &two, &peers, &connecting, &|_| (), &cancel).unwrap();
     let accepted = listener.result().unwrap();
     let (_in, mut out) = root(&connected);
     // As much as the first window has room for, and more: an end that forgot the first bytes would
@@ -461,18 +461,18 @@ fn what_is_said_first_arrives_before_all_else_and_counts_against_the_window() {
 }
 
 #[test]
-fn only_a_side_that_connects_says_something_first_and_a_stranger_hears_nothing() {
+fn only_a_side_that_connects_sends_something_first_and_a_stranger_receives_nothing() {
     let (one, two) = (Identity::generate().unwrap(), Identity::generate().unwrap());
-    let say = |endpoint, peer: &Identity| {
+    let send = |endpoint, peer: &Identity| {
         let (peers, options) = ([peer.public()], options(endpoint));
-        establish_saying(b"x", &two, &peers, &options, &|_| (), &CancelToken::new())
+        establish_sending(b"x", &two, &peers, &options, &|_| (), &CancelToken::new())
     };
-    assert_eq!(say(listen_anywhere(), &one).err(), Some(LinkError::BadAddress));
+    assert_eq!(send(listen_anywhere(), &one).err(), Some(LinkError::BadAddress));
     // Another identity than the expected one listens there.
     let listener = listen(&one, &[two.public()], options(listen_anywhere()));
     let expected = Identity::generate().unwrap();
     let presented = one.public();
-    let refused = say(connect_to(listener.address), &expected).err();
+    let refused = send(connect_to(listener.address), &expected).err();
     assert_eq!(refused, Some(LinkError::WrongIdentity { presented }));
     listener.cancel.cancel();
     assert_eq!(listener.result().err(), Some(LinkError::Cancelled));

@@ -33,7 +33,7 @@ pub enum Listed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinishedLists {
     /// Its result.
-    pub said: Listed,
+    pub listed: Listed,
     /// Why the result is refused, if it is.
     pub refused: Option<Misbehaviour>,
     /// Its cost.
@@ -44,7 +44,7 @@ impl FinishedLists {
     /// The bytes that are stored of a list of at most `most` bytes. Their number does not depend on
     /// the result; `None` if the list is longer.
     pub fn to_bytes(&self, most: usize) -> Option<Vec<u8>> {
-        let (code, parts): (u8, [&[u8]; 2]) = match &self.said {
+        let (code, parts): (u8, [&[u8]; 2]) = match &self.listed {
             Listed::Nothing => (0, [&[], &[]]),
             Listed::Texts(texts) => (1, [texts, &[]]),
             Listed::Ids { own, all } => (2, [own.as_flattened(), all.as_flattened()]),
@@ -76,7 +76,7 @@ impl FinishedLists {
         if padding.iter().any(|byte| *byte != 0) {
             return None;
         }
-        let said = match code {
+        let listed = match code {
             0 if content.is_empty() => Listed::Nothing,
             1 => Listed::Texts(content.to_vec()),
             2 => {
@@ -86,7 +86,7 @@ impl FinishedLists {
             }
             _ => return None,
         };
-        Some(Self { said, refused: reason(*refused)?, cost })
+        Some(Self { listed, refused: reason(*refused)?, cost })
     }
 }
 
@@ -96,16 +96,16 @@ mod tests {
 
     const COST: Cost = Cost { payload: (3, 1 << 50), direction_changes: 9 };
 
-    fn of(said: Listed, refused: Option<Misbehaviour>) -> FinishedLists {
-        FinishedLists { said, refused, cost: COST }
+    fn of(listed: Listed, refused: Option<Misbehaviour>) -> FinishedLists {
+        FinishedLists { listed, refused, cost: COST }
     }
 
     #[test]
     fn lists_of_a_partition_read_back() {
         let ids = Listed::Ids { own: vec![[1; 16], [2; 16]], all: vec![[1; 16], [2; 16], [3; 16]] };
-        for said in [Listed::Nothing, Listed::Texts(b"ab".to_vec()), Listed::Texts(vec![]), ids] {
+        for listed in [Listed::Nothing, Listed::Texts(b"ab".to_vec()), Listed::Texts(vec![]), ids] {
             for refused in [None, Some(Misbehaviour::InvalidValue)] {
-                let over = of(said.clone(), refused);
+                let over = of(listed.clone(), refused);
                 let bytes = over.to_bytes(96).unwrap();
                 assert_eq!(bytes.len(), HEAD_LEN + 96, "the length does not depend on the result");
                 assert_eq!(FinishedLists::from_bytes(&bytes, 2, 96), Some(over));

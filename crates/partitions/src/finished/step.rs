@@ -44,14 +44,14 @@ impl FinishedStep {
     pub fn from_bytes(bytes: &[u8], rest_len: usize, len: usize) -> Option<Self> {
         let (cost, rest) = Cost::read(bytes)?;
         let (code, rest) = rest.split_first()?;
-        let (beside, rest) = rest.split_at_checked(rest_len)?;
+        let (kept, rest) = rest.split_at_checked(rest_len)?;
         let (count, values) = rest.split_first_chunk()?;
         let (values, []) = values.as_chunks() else { return None };
         if u64::from_le_bytes(*count) != len as u64 || values.len() != len {
             return None;
         }
         let values = values.iter().map(|value| Block::from_le_bytes(*value)).collect();
-        Some(Self { rest: beside.to_vec(), values, refused: reason(*code)?, cost })
+        Some(Self { rest: kept.to_vec(), values, refused: reason(*code)?, cost })
     }
 }
 

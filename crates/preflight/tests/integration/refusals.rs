@@ -14,7 +14,7 @@ fn lines(kind: &FaultCount) -> Vec<Place> {
 }
 
 #[test]
-fn faults_are_counted_beside_the_good_rows() {
+fn faults_are_counted_next_to_the_good_rows() {
     let table = "email,amount\na@a.example,1\nb@b.example,-2\nc@c.example\nd@d.example,300\n\
                  e@e.example,-5\n";
     let checked = SUM.check(table, &Options::default());

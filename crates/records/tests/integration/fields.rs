@@ -6,7 +6,7 @@ use crate::common::{
 use arrow_array::{Array, ArrayRef, Int64Array, StringArray, StructArray};
 use arrow_schema::{DataType, Field, Fields};
 use std::sync::Arc;
-use vesica_records::{Beside, Duplicates, KeyLimits, NO_ITEM, ValueColumns, read_keys_with};
+use vesica_records::{Duplicates, Extra, KeyLimits, NO_ITEM, ValueColumns, read_keys_with};
 use vesica_tables::Source;
 
 /// Three rows of `plain.name` and `contact { email, more { points } }` as a file and as a frame:
@@ -53,9 +53,9 @@ fn a_field_of_a_struct_is_a_column_of_values() {
             signed: false,
             duplicates: Duplicates::Sum,
         };
-        let beside = Beside { values: Some(&values), ..Beside::default() };
+        let extra = Extra { values: Some(&values), ..Extra::default() };
         let (key, limits) = (key(&[("plain.name", "exact")]), KeyLimits::default());
-        let set = read_keys_with(&source, &key, beside, &hash(), &limits, &mut silent).unwrap();
+        let set = read_keys_with(&source, &key, extra, &hash(), &limits, &mut silent).unwrap();
         let mut values = set.values.unwrap();
         values.sort_unstable();
         assert_eq!((values, set.counts.without_value), (vec![0, 0, 5], 2));

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use vesica_records::{
-    Beside, Duplicates, KeyLimits, NO_ITEM, Survey, ValueColumns, read_keys_with, survey_items,
+    Duplicates, Extra, KeyLimits, NO_ITEM, Survey, ValueColumns, read_keys_with, survey_items,
 };
 use vesica_tables::{InputError, Place, Source};
 
@@ -88,9 +88,9 @@ fn places_name_the_part_and_its_line() {
         duplicates,
     };
     let read = |source: &Source, values: &ValueColumns| {
-        let beside = Beside { values: Some(values), ..Beside::default() };
+        let extra = Extra { values: Some(values), ..Extra::default() };
         let (key, limits) = (key(&[("k", "exact")]), KeyLimits::default());
-        read_keys_with(source, &key, beside, &crate::common::hash(), &limits, &mut silent)
+        read_keys_with(source, &key, extra, &crate::common::hash(), &limits, &mut silent)
     };
     let error = read(&source, &values(Duplicates::Sum)).unwrap_err();
     assert_eq!(error.place(), Some(Place::Line(2)));

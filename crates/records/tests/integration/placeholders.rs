@@ -5,7 +5,7 @@ use crate::common::{Scratch, hash, key, open, silent};
 use std::convert::Infallible;
 use vesica_core::Item;
 use vesica_records::{
-    Beside, KeyColumn, KeyCounts, KeyLimits, PartShape, Refusal, Survey, read_keys, stream_items,
+    Extra, KeyColumn, KeyCounts, KeyLimits, PartShape, Refusal, Survey, read_keys, stream_items,
     survey_keys,
 };
 use vesica_tables::{Place, Source};
@@ -56,7 +56,7 @@ fn shapes_count_excluded_values_as_refused() {
     columns[0].never = vec!["000-000-0000".into()];
     let mut survey = Survey::new(columns, 100);
     let limits = KeyLimits::default();
-    survey_keys(&source, Beside::default(), &hash(), &limits, &mut survey, &mut silent).unwrap();
+    survey_keys(&source, Extra::default(), &hash(), &limits, &mut survey, &mut silent).unwrap();
     let (_, shapes) = survey.finish();
     assert_eq!(shapes[0].refused, [(Refusal::Excluded, 1), (Refusal::NotDigits, 1)]);
     assert_eq!(shapes[0].normalised, 1);

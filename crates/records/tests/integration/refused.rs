@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use vesica_core::Item;
 use vesica_records::{
-    Beside, KeyLimits, RefusedList, Survey, read_keys_with, stream_items_with, survey_items,
+    Extra, KeyLimits, RefusedList, Survey, read_keys_with, stream_items_with, survey_items,
     survey_keys,
 };
 use vesica_tables::{OutputError, OutputOptions, Source};
@@ -27,13 +27,13 @@ fn listed(dir: &Scratch, source: &Source, columns: &[(&str, &str)]) -> String {
     for pass in 0..5 {
         let path = dir.path(&format!("refused.{pass}.csv"));
         let list = RefusedList::create(source, &to(&path)).unwrap();
-        let beside = Beside { refused: Some(&list), ..Beside::default() };
+        let extra = Extra { refused: Some(&list), ..Extra::default() };
         let mut survey = Survey::new(columns.clone(), 10);
         let mut sink = |_: &[Item]| Ok::<_, Infallible>(());
         let (hash, listed) = (hash(), Some(&list));
         match pass {
-            0 => drop(read_keys_with(source, &columns, beside, &hash, &limits, &mut silent)),
-            1 => drop(survey_keys(source, beside, &hash, &limits, &mut survey, &mut silent)),
+            0 => drop(read_keys_with(source, &columns, extra, &hash, &limits, &mut silent)),
+            1 => drop(survey_keys(source, extra, &hash, &limits, &mut survey, &mut silent)),
             2 => drop(stream_items_with(
                 source,
                 &columns,

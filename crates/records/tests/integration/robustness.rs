@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::convert::Infallible;
 use std::path::Path;
 use vesica_core::Item;
-use vesica_records::{Beside, KeyLimits, Survey, read_keys, stream_items, survey_keys};
+use vesica_records::{Extra, KeyLimits, Survey, read_keys, stream_items, survey_keys};
 use vesica_tables::{Format, InputError, OutputOptions, ReadOptions, Source, write_rows};
 
 /// Runs every operation on a file.
@@ -17,7 +17,7 @@ fn exercise(path: &Path, options: &ReadOptions) -> Result<(), InputError> {
     let limits = KeyLimits::default();
     let mut survey = Survey::new(columns[..1].to_vec(), 100);
     let hash = common::hash();
-    let _ = survey_keys(&source, Beside::default(), &hash, &limits, &mut survey, &mut silent);
+    let _ = survey_keys(&source, Extra::default(), &hash, &limits, &mut survey, &mut silent);
     drop(survey.finish());
     let _ = read_keys(&source, &columns, &hash, &limits, &mut silent);
     let columns = &columns[1..];

@@ -4,7 +4,7 @@ use crate::common::{Scratch, hash, key, open, silent};
 use std::convert::Infallible;
 use vesica_core::Item;
 use vesica_records::{
-    Beside, ColumnShapes, KeyColumn, KeyLimits, Refusal, Shape, Survey, survey_items, survey_keys,
+    ColumnShapes, Extra, KeyColumn, KeyLimits, Refusal, Shape, Survey, survey_items, survey_keys,
 };
 use vesica_tables::{InputError, Source};
 
@@ -17,7 +17,7 @@ fn shapes(
 ) -> Result<Vec<ColumnShapes>, InputError> {
     let limits = KeyLimits::default();
     let [mut kept, mut streamed] = [(); 2].map(|()| Survey::new(columns.to_vec(), rows));
-    let set = survey_keys(source, Beside::default(), &hash(), &limits, &mut kept, &mut silent);
+    let set = survey_keys(source, Extra::default(), &hash(), &limits, &mut kept, &mut silent);
     let mut sink = |_: &[Item]| Ok::<_, Infallible>(());
     let items = survey_items(source, &hash(), &limits, &mut streamed, None, &mut sink, &mut silent);
     assert_eq!(set.is_ok(), items.is_ok());
@@ -69,7 +69,7 @@ fn shapes_found_before_a_pass_ends_are_kept() {
     let source = open(dir.file("a.csv", "id\n1\n22\n333\n")).unwrap();
     let mut survey = Survey::new(key(&[("id", "exact")]), 1000);
     let limits = KeyLimits { max_rows: Some(2), ..KeyLimits::default() };
-    let set = survey_keys(&source, Beside::default(), &hash(), &limits, &mut survey, &mut silent);
+    let set = survey_keys(&source, Extra::default(), &hash(), &limits, &mut survey, &mut silent);
     assert!(matches!(set, Err(InputError::TooManyRows { limit: 2, .. })));
     assert_eq!(survey.finish().1[0].normalised, 2);
 }

@@ -3,7 +3,7 @@
 use crate::common::{Scratch, hash, key, open, silent};
 use vesica_core::Item;
 use vesica_records::{
-    Beside, Duplicates, Faults, KeyCounts, KeyLimits, KeySet, Survey, ValueColumns, read_keys_with,
+    Duplicates, Extra, Faults, KeyCounts, KeyLimits, KeySet, Survey, ValueColumns, read_keys_with,
     survey_items, survey_keys,
 };
 use vesica_tables::{InputError, Place};
@@ -35,11 +35,11 @@ fn survey(text: impl AsRef<[u8]>, asked: &Asked) -> (Vec<Found>, Faults, KeySet)
     let source = open(dir.file("a.csv", text)).unwrap();
     let columns = key(&[("mail", "email")]);
     let limits = KeyLimits { strict: asked.strict, ..KeyLimits::default() };
-    let beside = Beside { values: asked.values.as_ref(), texts: asked.texts, ..Beside::default() };
+    let extra = Extra { values: asked.values.as_ref(), texts: asked.texts, ..Extra::default() };
     let mut survey = Survey::new(columns.clone(), 100);
-    let set = survey_keys(&source, beside, &hash(), &limits, &mut survey, &mut silent);
+    let set = survey_keys(&source, extra, &hash(), &limits, &mut survey, &mut silent);
     let (faults, shapes) = survey.finish();
-    let read = read_keys_with(&source, &columns, beside, &hash(), &limits, &mut silent);
+    let read = read_keys_with(&source, &columns, extra, &hash(), &limits, &mut silent);
     assert_eq!(read.is_err(), !faults.is_empty(), "a run refuses what a check finds: {read:?}");
     if let Err(error) = &read {
         let known = |kind: &vesica_records::FaultCount| kind.example == *error;

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use vesica_core::Item;
 use vesica_records::{
-    Beside, Duplicates, Groups, KeyLimits, KeySet, ValueColumns, read_keys, read_keys_with,
+    Duplicates, Extra, Groups, KeyLimits, KeySet, ValueColumns, read_keys, read_keys_with,
 };
 use vesica_tables::{
     InputError, Origin, OutputError, OutputOptions, Place, TableWriter, ValueFault, write_document,
@@ -21,14 +21,14 @@ fn columns(names: &[&str], bits: u32, signed: bool, duplicates: Duplicates) -> V
     ValueColumns { columns, groups: None, bits, signed, duplicates }
 }
 
-fn read_beside(path: impl AsRef<Path>, beside: Beside<'_>) -> Result<KeySet, InputError> {
+fn read_extra(path: impl AsRef<Path>, extra: Extra<'_>) -> Result<KeySet, InputError> {
     let limits = KeyLimits::default();
     let key = key(&[("id", "exact")]);
-    read_keys_with(&open(path)?, &key, beside, &hash(), &limits, &mut silent)
+    read_keys_with(&open(path)?, &key, extra, &hash(), &limits, &mut silent)
 }
 
 fn read_columns(path: impl AsRef<Path>, values: &ValueColumns) -> Result<KeySet, InputError> {
-    read_beside(path, Beside { values: Some(values), ..Beside::default() })
+    read_extra(path, Extra { values: Some(values), ..Extra::default() })
 }
 
 fn read(path: impl AsRef<Path>, bits: u32) -> Result<KeySet, InputError> {
@@ -183,20 +183,20 @@ fn texts_accompany_their_keys_in_the_form_of_the_profile() {
     let dir = Scratch::new();
     let path = dir.file("a.csv", "id,mail\n1,B@x.org\n2, a@X.org \n3,b@x.ORG\n4,\n");
     let key = key(&[("mail", "email")]);
-    let read = |beside, limits: &KeyLimits| {
-        read_keys_with(&open(&path).unwrap(), &key, beside, &hash(), limits, &mut silent)
+    let read = |extra, limits: &KeyLimits| {
+        read_keys_with(&open(&path).unwrap(), &key, extra, &hash(), limits, &mut silent)
     };
-    let beside = Beside { texts: Some(7), ..Beside::default() };
-    let set = read(beside, &KeyLimits::default()).unwrap();
-    let plain = read(Beside::default(), &KeyLimits::default()).unwrap();
+    let extra = Extra { texts: Some(7), ..Extra::default() };
+    let set = read(extra, &KeyLimits::default()).unwrap();
+    let plain = read(Extra::default(), &KeyLimits::default()).unwrap();
     assert!(set.items == plain.items);
     assert!(plain.texts.is_none());
     let texts = set.texts.unwrap();
     let mut sorted: Vec<&[u8]> = texts.iter().collect();
     sorted.sort();
     assert_eq!(sorted, [b"a@x.org", b"b@x.org"]);
-    let beside = Beside { texts: Some(6), ..Beside::default() };
-    let error = read(beside, &KeyLimits::default()).unwrap_err();
+    let extra = Extra { texts: Some(6), ..Extra::default() };
+    let error = read(extra, &KeyLimits::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
         format!("{}, line 2: column \"mail\" makes the key longer than 6 bytes", path.display())
@@ -208,15 +208,15 @@ fn a_file_without_keys_is_an_empty_set_if_allowed() {
     let dir = Scratch::new();
     let limits = KeyLimits { may_be_empty: true, ..KeyLimits::default() };
     let values = columns(&["amount"], 8, false, Duplicates::Sum);
-    let beside = Beside { values: Some(&values), texts: Some(10), rows: true, refused: None };
+    let extra = Extra { values: Some(&values), texts: Some(10), rows: true, refused: None };
     for text in ["id,amount\n", "id,amount\n,5\n"] {
         let source = open(dir.file("a.csv", text)).unwrap();
         let key = key(&[("id", "exact")]);
-        let set = read_keys_with(&source, &key, beside, &hash(), &limits, &mut silent).unwrap();
+        let set = read_keys_with(&source, &key, extra, &hash(), &limits, &mut silent).unwrap();
         assert!(set.items.is_empty() && set.values.unwrap().is_empty());
         assert!(set.texts.unwrap().is_empty());
         let limits = KeyLimits::default();
-        let refused = read_keys_with(&source, &key, beside, &hash(), &limits, &mut silent);
+        let refused = read_keys_with(&source, &key, extra, &hash(), &limits, &mut silent);
         assert!(matches!(refused, Err(InputError::NoRows { .. } | InputError::NoKeys { .. })));
     }
 }

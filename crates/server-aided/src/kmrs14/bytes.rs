@@ -41,23 +41,23 @@ impl Room {
 struct Sum {
     bytes: u64,
     /// Bytes that a slot takes besides its contents.
-    beside: u64,
+    overhead_bytes: u64,
 }
 
 impl Sum {
     fn add(&mut self, bytes: u64, slots: u32) {
-        self.bytes += bytes + self.beside * u64::from(slots);
+        self.bytes += bytes + self.overhead_bytes * u64::from(slots);
     }
 }
 
 impl Spec {
     /// The helper's storage for a run at its peak: the parties announced `scales` and enter the
-    /// longest lists that these and the spec allow, and a slot takes at most `beside` bytes in
-    /// addition to its contents.
+    /// longest lists that these and the spec allow, and a slot takes at most `overhead_bytes`
+    /// in addition to its contents.
     ///
     /// # Panics
     /// For scales that the spec does not allow.
-    pub fn room(&self, scales: &[u32], beside: u64) -> Room {
+    pub fn room(&self, scales: &[u32], overhead_bytes: u64) -> Room {
         let formats = self.formats(scales).expect("scales that the spec allows");
         let lens: Vec<u64> =
             (0..).zip(&formats).map(|(party, format)| self.most_labels(party, *format)).collect();
@@ -67,7 +67,7 @@ impl Spec {
         };
         let (mut put, mut written) = (Vec::new(), Vec::new());
         for (party, (format, len)) in formats.iter().zip(&lens).enumerate() {
-            let sum = || Sum { bytes: 0, beside };
+            let sum = || Sum { bytes: 0, overhead_bytes };
             let (mut own, mut ours) = (sum(), sum());
             own.add((Slot::HELLO_MAX_LEN + Slot::SHARE_MAX_LEN) as u64 + SIZE_LEN, 3);
             let (answer, parts_of_answer) = (len.div_ceil(8), answer_parts(*len));
@@ -112,7 +112,8 @@ impl Spec {
             Variant::Fair => lens.iter().copied().max().unwrap_or(0),
             Variant::SizeHiding | Variant::Pet => lens[0],
         };
-        let replaced = written.iter().copied().max().unwrap_or(0).min(REPLACED_LEN) + beside;
+        let replaced =
+            written.iter().copied().max().unwrap_or(0).min(REPLACED_LEN) + overhead_bytes;
         Room { put, written, scratch: sorted * RECORD_LEN + replaced }
     }
 

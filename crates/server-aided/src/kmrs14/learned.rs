@@ -120,17 +120,17 @@ mod tests {
 
     #[test]
     fn one_fact_two_and_three_are_a_list_in_words() {
-        let said = |learned, hidden, noun| HelperLearns { learned, hidden }.words(noun);
+        let words = |learned, hidden, noun| HelperLearns { learned, hidden }.words(noun);
         assert_eq!(
-            said(&[Parties], Some(Equality), Noun::Keys),
+            words(&[Parties], Some(Equality), Noun::Keys),
             "who takes part; not whether the values are equal"
         );
         assert_eq!(
-            said(&[Parties, SetLens], Some(Count), Noun::Items),
+            words(&[Parties, SetLens], Some(Count), Noun::Items),
             "who takes part and the size of each set; not how many items are common"
         );
         assert_eq!(
-            said(&[Parties, SetLens, CountOfEachGroup], None, Noun::Keys),
+            words(&[Parties, SetLens, CountOfEachGroup], None, Noun::Keys),
             "who takes part, the size of each set, and how many keys each group of parties has in \
              common"
         );

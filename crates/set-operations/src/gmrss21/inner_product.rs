@@ -97,7 +97,7 @@ pub(super) fn sender(
         })?;
     }
     // 4.
-    sums::hear(ctx, run.params, columns)
+    sums::receive(ctx, run.params, columns)
 }
 
 /// The receiver's side.

@@ -80,7 +80,7 @@ pub(super) fn sender(
         send_totals(ctx, run, layout(run.params, values), value)?;
     }
     // 3.
-    hear(ctx, run.params, columns)
+    receive(ctx, run.params, columns)
 }
 
 /// The receiver's side.
@@ -153,7 +153,7 @@ pub(super) fn tell(ctx: &mut Context, params: &PsiParams, count: u64, sums: &[i1
 }
 
 /// The other side of [`tell`].
-pub(super) fn hear(ctx: &mut Context, params: &PsiParams, columns: usize) -> Result<Output> {
+pub(super) fn receive(ctx: &mut Context, params: &PsiParams, columns: usize) -> Result<Output> {
     if params.learns() == Learns::Receiver {
         return Ok(Output::Nothing);
     }

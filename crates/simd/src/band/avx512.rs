@@ -58,9 +58,9 @@ impl Tables {
         let mut acc = [_mm512_setzero_si512(); 16];
         for group in first..=last {
             let bits = load_64(&self.bits[group % 64]);
-            let begun = edges.begun((group - first) as u8);
-            self.accumulate(&mut acc, group, _mm512_and_si512(bits, begun));
-            self.accumulate(&mut acc, group + 64, _mm512_andnot_si512(begun, bits));
+            let started = edges.started((group - first) as u8);
+            self.accumulate(&mut acc, group, _mm512_and_si512(bits, started));
+            self.accumulate(&mut acc, group + 64, _mm512_andnot_si512(started, bits));
         }
         for group in last + 1..first + 64 {
             self.accumulate(&mut acc, group, load_64(&self.bits[group % 64]));
@@ -97,7 +97,7 @@ impl Tables {
         for i in 0..8 {
             let group = 8 * (word + 8) + i;
             let bits = load_64(&self.bits[group % 64]);
-            let bits = _mm512_andnot_si512(edges.begun(i as u8), bits);
+            let bits = _mm512_andnot_si512(edges.started(i as u8), bits);
             self.accumulate(&mut acc, group, bits);
         }
         store_sums(&acc, out);
@@ -154,7 +154,7 @@ impl Edges {
     /// The slots of `group` at or after the start of each row's band, as a mask.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
-    fn begun(&self, group: u8) -> __m512i {
+    fn started(&self, group: u8) -> __m512i {
         let group = _mm512_set1_epi8(group.cast_signed());
         let before = _mm512_cmplt_epu8_mask(self.groups, group);
         let here = _mm512_cmpeq_epu8_mask(self.groups, group);

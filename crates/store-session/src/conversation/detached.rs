@@ -13,22 +13,22 @@ impl Detached for Conversation {
         self.core.desk.to_bytes()
     }
 
-    fn said(&self, part: u64) -> (SentDigests, Vec<StreamId>) {
+    fn sent(&self, part: u64) -> (SentDigests, Vec<StreamId>) {
         lock(&self.core.outbox).detached.get(&part).cloned().unwrap_or_default()
     }
 
-    fn say(
+    fn send(
         &self,
         part: u64,
         parcels: &[Parcel],
-        said: &SentDigests,
+        sent: &SentDigests,
         opened: &[StreamId],
     ) -> Result<(), TransportError> {
         self.core.check_open()?;
         let is_full = {
             let mut outbox = lock(&self.core.outbox);
             let nothing = (0, [0; 32]);
-            let point = |id: &StreamId| (*id, said.streams.get(id).copied().unwrap_or(nothing));
+            let point = |id: &StreamId| (*id, sent.streams.get(id).copied().unwrap_or(nothing));
             let points: Vec<_> = opened.iter().map(point).collect();
             for parcel in parcels {
                 let bytes = detached::to_bytes(parcel);
@@ -38,7 +38,7 @@ impl Detached for Conversation {
                 outbox.ids.push(parcel.id);
                 self.core.sent_bytes.fetch_add(parcel.len, Ordering::Relaxed);
             }
-            outbox.detached.insert(part, (said.clone(), opened.to_vec()));
+            outbox.detached.insert(part, (sent.clone(), opened.to_vec()));
             outbox.bytes >= OBJECT_BYTES
         };
         if is_full { self.core.publish() } else { Ok(()) }
@@ -56,9 +56,9 @@ impl Detached for Conversation {
         Ok(true)
     }
 
-    fn hear(&self, streams: &[StreamId]) -> Vec<Received> {
-        let heard = lock(&self.core.inbox).hear(streams);
-        for one in &heard {
+    fn receive(&self, streams: &[StreamId]) -> Vec<Received> {
+        let received = lock(&self.core.inbox).take(streams);
+        for one in &received {
             // A parcel, which is a detached object, counts once, with the first of its streams.
             if let Received::Parcel(parcel, stream) = one
                 && parcel.streams.first().is_some_and(|(first, _)| first == stream)
@@ -66,7 +66,7 @@ impl Detached for Conversation {
                 self.core.received_bytes.fetch_add(parcel.len, Ordering::Relaxed);
             }
         }
-        heard
+        received
     }
 
     fn listen(&self, wait: bool) -> Result<bool, TransportError> {

@@ -13,7 +13,7 @@ impl Conversation {
     ///
     /// # Errors
     /// [`ExchangeError::Store`]; [`ExchangeError::Gone`] if the peer cannot read everything.
-    pub fn say_end(&self) -> Result<(), ExchangeError> {
+    pub fn publish_end(&self) -> Result<(), ExchangeError> {
         let Run { poller, own, .. } = &self.core.run;
         {
             let outbox = lock(&self.core.outbox);
@@ -41,7 +41,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Waits, after [`say_end`](Self::say_end), until this process may end.
+    /// Waits, after [`publish_end`](Self::publish_end), until this process may end.
     ///
     /// # Errors
     /// [`TransportError`] if the other side may not have everything that it needs.

@@ -264,22 +264,22 @@ impl Inbox {
 
     /// Takes all unread bytes and detached objects of `streams`, which this party reads from now
     /// on. What it takes of a stream does not depend on what the peer sends on other streams.
-    pub(super) fn hear(&mut self, streams: &[StreamId]) -> Vec<Received> {
-        let mut heard = Vec::new();
+    pub(super) fn take(&mut self, streams: &[StreamId]) -> Vec<Received> {
+        let mut taken = Vec::new();
         for stream in streams {
             self.open(*stream);
             let Some(queue) = self.remove(*stream) else { continue };
-            say(&mut heard, *stream, &Vec::from(queue.ready));
+            push(&mut taken, *stream, &Vec::from(queue.ready));
             for segment in queue.later {
                 match segment {
-                    Segment::Bytes(bytes) => say(&mut heard, *stream, &bytes),
+                    Segment::Bytes(bytes) => push(&mut taken, *stream, &bytes),
                     Segment::Detached(named) => {
-                        heard.push(Received::Parcel(named.parcel.clone(), *stream));
+                        taken.push(Received::Parcel(named.parcel.clone(), *stream));
                     }
                 }
             }
         }
-        heard
+        taken
     }
 }
 
@@ -287,7 +287,7 @@ impl Inbox {
 ///
 /// # Panics
 /// If anything remains in the inbox, or was not counted.
-pub(crate) fn hear_all(object: &Opened) {
+pub(crate) fn take_all(object: &Opened) {
     let mut inbox = Inbox::new(Vec::new(), HashSet::new(), 0);
     let added = inbox.add(object);
     let counted: usize = inbox.streams.values().map(Queue::size).sum();
@@ -295,9 +295,9 @@ pub(crate) fn hear_all(object: &Opened) {
     assert!(inbox.unopened == inbox.streams.len(), "an unopened stream is not counted");
     let mut streams: Vec<StreamId> = inbox.streams.keys().copied().collect();
     streams.sort_unstable();
-    let heard = inbox.hear(&streams);
+    let taken = inbox.take(&streams);
     assert!(inbox.unread == 0 && inbox.unopened == 0, "something remains in the inbox");
-    assert!(heard.is_empty() == streams.is_empty(), "a stream has nothing to take");
+    assert!(taken.is_empty() == streams.is_empty(), "a stream has nothing to take");
     if added.is_ok() {
         // The same object again names the same ids.
         let names = object.pieces().any(|(stream, _)| stream == DETACHED);
@@ -305,13 +305,13 @@ pub(crate) fn hear_all(object: &Opened) {
     }
 }
 
-fn say(heard: &mut Vec<Received>, stream: StreamId, bytes: &[u8]) {
+fn push(taken: &mut Vec<Received>, stream: StreamId, bytes: &[u8]) {
     if bytes.is_empty() {
         return;
     }
-    match heard.last_mut() {
+    match taken.last_mut() {
         Some(Received::Bytes(flight)) => flight.push(stream, bytes),
-        _ => heard.push(Received::Bytes([(stream, bytes.to_vec())].into_iter().collect())),
+        _ => taken.push(Received::Bytes([(stream, bytes.to_vec())].into_iter().collect())),
     }
 }
 

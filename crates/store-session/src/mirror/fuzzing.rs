@@ -17,9 +17,9 @@ const PREFIX: &str = "0011223344556677";
 const OWN: u8 = 1;
 
 /// The bytes that the other side sends, after which the connection is closed.
-struct Said<'a>(&'a [u8]);
+struct Sent<'a>(&'a [u8]);
 
-impl StreamReader for Said<'_> {
+impl StreamReader for Sent<'_> {
     fn read_exact(&mut self, buf: &mut [u8]) -> Result<(), TransportError> {
         let (read, rest) = self.0.split_at_checked(buf.len()).ok_or(TransportError::Closed)?;
         buf.copy_from_slice(read);
@@ -40,13 +40,13 @@ pub fn lines() -> [Vec<u8>; 2] {
     [[have_of(&[]), vec![LEAVE]].concat(), all]
 }
 
-/// Receives `said` at a side that keeps its objects in `folder`, which exists and is empty, and
+/// Receives `sent` at a side that keeps its objects in `folder`, which exists and is empty, and
 /// that has started a run.
 ///
 /// # Panics
 /// If this side keeps anything that is not an object of a run, or more bytes than were sent; if the
 /// error blames this side's folder.
-pub fn receive(folder: &Path, said: &[u8]) {
+pub fn receive(folder: &Path, sent: &[u8]) {
     let local = FolderStore::open(folder).expect("the folder is there");
     local.put_if_absent(&name("1-hello"), b"").expect("the folder can be written");
     let core = Core {
@@ -57,7 +57,7 @@ pub fn receive(folder: &Path, said: &[u8]) {
         changed: Condvar::new(),
         cancel: CancelToken::new(),
     };
-    match core.receive(&mut Said(said)) {
+    match core.receive(&mut Sent(sent)) {
         Err(Fault::Line | Fault::There | Fault::SetBack) => {}
         Err(Fault::Here(kind)) => {
             panic!("bytes of the other side are no fault of this side's folder: {kind}")
@@ -74,8 +74,8 @@ pub fn receive(folder: &Path, said: &[u8]) {
         }
     }
     let line = core.line();
-    assert!(bytes <= said.len() as u64, "{bytes} bytes are kept of {}", said.len());
-    assert!(line.theirs.len() <= said.len(), "a name takes a byte");
+    assert!(bytes <= sent.len() as u64, "{bytes} bytes are kept of {}", sent.len());
+    assert!(line.theirs.len() <= sent.len(), "a name takes a byte");
     assert!(line.runs.iter().all(|run| line.theirs.iter().any(|name| name.starts_with(run))));
 }
 

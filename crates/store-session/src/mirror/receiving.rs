@@ -49,8 +49,9 @@ impl Core {
                     line.check().map_err(|_| Fault::SetBack)?;
                     line.has_met |= awaited.is_empty();
                     line.awaited = awaited;
-                    let begun = names.iter().filter(|name| **name == hello_of(1 - self.own, name));
-                    line.runs = begun.map(|name| run_of(name).to_owned()).collect();
+                    let started =
+                        names.iter().filter(|name| **name == hello_of(1 - self.own, name));
+                    line.runs = started.map(|name| run_of(name).to_owned()).collect();
                     line.theirs.extend(names);
                     line.knows = true;
                 }

@@ -126,8 +126,8 @@ fn the_state_of_a_run_follows_from_its_marks() {
     let both = ["0-hello", "1-hello"];
     let with = |marks: &[&'static str]| [&both[..], marks].concat();
     for (objects, state, turn) in [
-        (vec!["0-hello"], RunState::Begun { by: 0 }, Some(1)),
-        (vec!["1-hello", "1-shares"], RunState::Begun { by: 1 }, Some(0)),
+        (vec!["0-hello"], RunState::Started { by: 0 }, Some(1)),
+        (vec!["1-hello", "1-shares"], RunState::Started { by: 1 }, Some(0)),
         // Equal times tell nothing.
         (with(&[]), RunState::UnderWay, None),
         (with(&["0-shares"]), RunState::UnderWay, Some(1)),
@@ -215,7 +215,7 @@ fn cleaning_removes_old_runs_and_keeps_their_marks_and_what_is_not_ours() {
 }
 
 #[test]
-fn one_party_leaves_what_the_other_has_said() {
+fn one_party_leaves_what_the_other_has_sent() {
     let folder = Folder::new();
     folder.put_run(1, &ALL, 500);
     let rest = format!("{}/.unfinished-{}", run_of(1), "0".repeat(16));

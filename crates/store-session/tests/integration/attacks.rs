@@ -91,7 +91,7 @@ fn a_lost_folder_needs_a_new_run_and_the_other_side_hears_of_it() {
     assert_eq!(turns(&scene, 4), None);
     fs::remove_dir_all(scene.state(0)).unwrap();
     let refused = scene.run(0, options(&scene), None, 1, program).unwrap_err();
-    assert_eq!(refused, ExchangeError::BegunDetached { number: 1 });
+    assert_eq!(refused, ExchangeError::OtherFolder { number: 1 });
     let restart = Options { restart: true, ..options(&scene) };
     let waits = scene.run(0, restart, None, 1, program).unwrap_err();
     assert!(matches!(waits, ExchangeError::NotYet { .. }), "{waits:?}");

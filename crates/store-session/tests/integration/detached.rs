@@ -32,32 +32,32 @@ fn in_turns(scene: &Scene, party: usize, on: &Conversation) -> Result<Vec<u8>> {
         pool: Pool::new(1.try_into().unwrap())?,
     };
     recalled(detached)?;
-    let (mut heard, mut opened) = (Flight::default(), detached.said(0).1);
+    let (mut received, mut opened) = (Flight::default(), detached.sent(0).1);
     if opened.is_empty() {
         opened.push(StreamId::ROOT);
     }
     loop {
-        for next in detached.hear(&opened) {
+        for next in detached.receive(&opened) {
             match next {
-                Received::Bytes(flight) => heard.extend(&flight),
+                Received::Bytes(flight) => received.extend(&flight),
                 Received::Parcel(parcel, stream) => {
                     let flight = desk.get(&*scene.store, &parcel).unwrap();
-                    heard.push(stream, flight.of(stream));
+                    received.push(stream, flight.of(stream));
                 }
             }
         }
-        let turned = replay.turn(&heard, &detached.said(0).0, program)?;
+        let turned = replay.turn(&received, &detached.sent(0).0, program)?;
         opened = turned.opened;
         if !turned.next.is_empty() {
             let (id, key) = (rand::random(), rand::random());
             let parcel = desk.put(&*scene.store, id, key, &turned.next).unwrap();
-            detached.say(0, &[parcel], &turned.said, &opened)?;
+            detached.send(0, &[parcel], &turned.sent, &opened)?;
         }
         match turned.turn {
             Turn::Ends(output) => return Ok(output),
             Turn::Waits => {
                 let ready = |(stream, len): &(StreamId, u64)| {
-                    (heard.of(*stream).len() as u64) < *len && turned.needs.len() < 3
+                    (received.of(*stream).len() as u64) < *len && turned.needs.len() < 3
                 };
                 assert!(turned.needs.iter().any(ready), "{:?}", turned.needs);
                 detached.listen(true)?;
@@ -158,7 +158,8 @@ fn an_object_detached_that_is_another_one_ends_the_run() {
                 Ok(on) => {
                     let detached = on.detached().unwrap();
                     detached.listen(true).unwrap();
-                    let Received::Parcel(parcel, _) = &detached.hear(&[StreamId::ROOT])[0] else {
+                    let Received::Parcel(parcel, _) = &detached.receive(&[StreamId::ROOT])[0]
+                    else {
                         panic!("the object is detached");
                     };
                     let desk = DetachedKeys::from_bytes(&detached.desk()).unwrap();
@@ -194,7 +195,7 @@ fn object(scene: &Scene, on: &Conversation, streams: &[u64]) -> Parcel {
 }
 
 fn name(on: &Conversation, parcels: &[Parcel]) {
-    on.detached().unwrap().say(0, parcels, &SentDigests::default(), &[]).unwrap();
+    on.detached().unwrap().send(0, parcels, &SentDigests::default(), &[]).unwrap();
     on.close().unwrap();
 }
 
@@ -305,7 +306,7 @@ fn what_no_party_sends_ends_the_run() {
                         {
                             break error;
                         }
-                        detached.hear(&[StreamId::from_u64(5)]);
+                        detached.receive(&[StreamId::from_u64(5)]);
                     }
                 } else {
                     let (mut reader, _) = on.open(StreamId::from_u64(5)).unwrap();

@@ -107,7 +107,7 @@ pub enum Stage {
     /// It had done nothing.
     New,
     /// It had written its hello.
-    Begun,
+    Started,
     /// It had used the peer's hello and coins.
     Met,
     /// It had used the peer's first object.
@@ -115,7 +115,7 @@ pub enum Stage {
 }
 
 /// All stages.
-pub const STAGES: [Stage; 4] = [Stage::New, Stage::Begun, Stage::Met, Stage::Used];
+pub const STAGES: [Stage; 4] = [Stage::New, Stage::Started, Stage::Met, Stage::Used];
 
 /// Files by their paths; a folder has no bytes.
 type Tree = BTreeMap<PathBuf, Option<Vec<u8>>>;
@@ -221,7 +221,7 @@ fn stream(id: u64) -> StreamId {
 }
 
 /// The streams that party 0 reads, and what an honest peer sends on them.
-const SAID: [(u64, &[u8]); 2] = [(5, &[1, 2, 3, 4, 5]), (6, &[6, 7])];
+const SENT: [(u64, &[u8]); 2] = [(5, &[1, 2, 3, 4, 5]), (6, &[6, 7])];
 
 impl Scene {
     /// Lets the parties meet in the empty folder `at`.
@@ -232,14 +232,14 @@ impl Scene {
         let mut scene = Self { identities, states: Default::default(), objects: Vec::new() };
         let soon = |party, state: &Path| scene.meet(party, state, watched(&shared), Duration::ZERO);
         drop(soon(0, &mine));
-        let begun = tree_of(&mine);
+        let started = tree_of(&mine);
         drop(soon(1, &theirs));
         drop(soon(0, &mine).expect("the peer has sent its coins"));
         let met = tree_of(&mine);
         let peer = tree_of(&theirs);
         let objects = objects_of(&shared);
         scene.objects =
-            PROGRAMS.iter().map(|program| scene.say(at, &peer, &objects, *program)).collect();
+            PROGRAMS.iter().map(|program| scene.send(at, &peer, &objects, *program)).collect();
         write_objects(&shared, &scene.objects[0]);
         let ended = scene.read(&mine, watched(&shared), Duration::ZERO, false);
         ended.expect("an honest run ends well");
@@ -251,7 +251,7 @@ impl Scene {
                 .iter_mut()
                 .for_each(|objects| drop(objects.insert(name.clone(), bytes.clone())));
         }
-        scene.states = [begun, met, tree_of(&mine)];
+        scene.states = [started, met, tree_of(&mine)];
         fs::remove_dir_all(&shared).expect(INVARIANT);
         scene
     }
@@ -270,8 +270,8 @@ impl Scene {
     }
 
     /// What is in the store after the peer has run `program`.
-    fn say(&self, at: &Path, peer: &Tree, objects: &Objects, program: Program) -> Objects {
-        let [shared, state] = ["say", "say-state"].map(|name| at.join(name));
+    fn send(&self, at: &Path, peer: &Tree, objects: &Objects, program: Program) -> Objects {
+        let [shared, state] = ["sent", "sent-state"].map(|name| at.join(name));
         write_tree(&state, peer);
         write_objects(&shared, objects);
         let store = watched(&shared);
@@ -287,13 +287,13 @@ impl Scene {
             };
             let name = |parcels: &[Parcel]| {
                 let detached = on.detached().expect("it has a desk");
-                detached.say(0, parcels, &SentDigests::default(), &[]).expect(INVARIANT);
+                detached.send(0, parcels, &SentDigests::default(), &[]).expect(INVARIANT);
             };
             let write = |id, bytes: &[u8]| {
                 let (_, mut writer) = on.open(stream(id)).expect("the run is open");
                 writer.write_all(bytes).expect(INVARIANT);
             };
-            let [(five, all), (six, last)] = SAID;
+            let [(five, all), (six, last)] = SENT;
             match program {
                 Program::Honest => {
                     write(five, &all[..1]);
@@ -344,7 +344,7 @@ impl Scene {
     pub fn objects_at(&self, program: Program, stage: Stage) -> Objects {
         let written: &[&str] = match stage {
             Stage::New => &[],
-            Stage::Begun => &["0-hello"],
+            Stage::Started => &["0-hello"],
             Stage::Met => &["0-hello", "0-shares"],
             Stage::Used => &["0-hello", "0-shares", "0-000000"],
         };
@@ -406,18 +406,18 @@ impl Scene {
         let read: Vec<Vec<u8>> = if detached {
             read_detached(&on, &*store)?
         } else {
-            let one = |(id, said): (u64, &[u8])| {
+            let one = |(id, sent): (u64, &[u8])| {
                 let (mut reader, _) = on.open(stream(id))?;
-                let mut bytes = vec![0; said.len()];
+                let mut bytes = vec![0; sent.len()];
                 reader.read_exact(&mut bytes)?;
                 Ok(bytes)
             };
-            SAID.into_iter().map(one).collect::<Result<_, _>>().map_err(fault)?
+            SENT.into_iter().map(one).collect::<Result<_, _>>().map_err(fault)?
         };
         on.close().map_err(fault)?;
-        on.say_end()?;
+        on.publish_end()?;
         // A peer that deviates chooses what it seals.
-        assert!(read.iter().zip(SAID).all(|(read, (_, said))| read.len() >= said.len()));
+        assert!(read.iter().zip(SENT).all(|(read, (_, sent))| read.len() >= sent.len()));
         Ok(())
     }
 }
@@ -430,8 +430,8 @@ fn read_detached(on: &Conversation, store: &dyn Store) -> Result<Vec<Vec<u8>>, E
     detached.recall().map_err(fault)?;
     let mut all = Flight::default();
     loop {
-        for heard in detached.hear(&SAID.map(|(id, _)| stream(id))) {
-            match heard {
+        for received in detached.receive(&SENT.map(|(id, _)| stream(id))) {
+            match received {
                 Received::Bytes(flight) => all.extend(&flight),
                 Received::Parcel(parcel, id) => {
                     let flight = desk.get(store, &parcel)?;
@@ -439,8 +439,8 @@ fn read_detached(on: &Conversation, store: &dyn Store) -> Result<Vec<Vec<u8>>, E
                 }
             }
         }
-        let read = SAID.map(|(id, _)| all.of(stream(id)).to_vec());
-        if read.iter().zip(SAID).all(|(read, (_, said))| read.len() >= said.len()) {
+        let read = SENT.map(|(id, _)| all.of(stream(id)).to_vec());
+        if read.iter().zip(SENT).all(|(read, (_, sent))| read.len() >= sent.len()) {
             return Ok(read.into());
         }
         detached.listen(true).map_err(fault)?;

@@ -92,7 +92,7 @@ fn every_thing_in_the_place_of_every_object_ends_a_running_party_in_time() {
         let shared = folder.path().join(format!("shared-{at}"));
         let state = folder.path().join(format!("state-{at}"));
         let all = scene.objects(Program::Honest);
-        let mut before = scene.objects_at(Program::Honest, Stage::Begun);
+        let mut before = scene.objects_at(Program::Honest, Stage::Started);
         before.remove(name);
         // While it waits for a hello it checks whether the peer has abandoned the run.
         if name == "1-given-up" {
@@ -110,7 +110,7 @@ fn every_thing_in_the_place_of_every_object_ends_a_running_party_in_time() {
             let running = scope.spawn(|| {
                 let before = read_bytes();
                 let store = Arc::clone(&store) as Arc<dyn Store>;
-                let ended = scene.run(Stage::Begun, &state, store, WAIT, detached);
+                let ended = scene.run(Stage::Started, &state, store, WAIT, detached);
                 (ended, read_bytes().zip(before).map(|(after, before)| after - before))
             });
             if !is_there {

@@ -152,9 +152,9 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 fn a_folder_that_was_set_back_is_found_out_at_the_next_connection() {
-    let said = ["0-hello", "0-shares", "0-000000", "0-000001", "0-end"];
+    let objects = ["0-hello", "0-shares", "0-000000", "0-000001", "0-end"];
     // A copy without this object and the later ones.
-    for (kept, missing) in said.iter().enumerate().skip(1) {
+    for (kept, missing) in objects.iter().enumerate().skip(1) {
         let folder = tempfile::tempdir().unwrap();
         let [path, old] = ["one", "old"].map(|name| folder.path().join(name));
         let (two, lines_two) = mirror(&folder.path().join("two"), 1);
@@ -168,13 +168,13 @@ fn a_folder_that_was_set_back_is_found_out_at_the_next_connection() {
         {
             let (one, lines_one) = mirror(&path, 0);
             let _line = connect(&lines_one);
-            for (number, object) in said.iter().enumerate() {
+            for (number, object) in objects.iter().enumerate() {
                 if number == kept {
                     copy(&path, &old);
                 }
                 one.put_if_absent(&name(object), b"x").unwrap();
             }
-            said.iter().for_each(|object| drop(got(&two, object)));
+            objects.iter().for_each(|object| drop(got(&two, object)));
         }
         copy(&old, &path);
         let (one, lines_one) = mirror(&path, 0);
@@ -255,7 +255,7 @@ fn a_last_word_that_does_not_come_is_not_waited_for_for_ever() {
 }
 
 /// What a hostile peer sends after a `have` with no names.
-fn said(kind: u8, name: &[u8], len: u32, rest: &[u8]) -> Vec<u8> {
+fn message(kind: u8, name: &[u8], len: u32, rest: &[u8]) -> Vec<u8> {
     let mut bytes = vec![kind, name.len() as u8];
     bytes.extend_from_slice(name);
     bytes.extend_from_slice(&len.to_le_bytes());
@@ -268,27 +268,27 @@ fn what_no_party_sends_ends_the_connecting_and_is_not_stored() {
     let have = |count: u32| [&[0][..], &count.to_le_bytes()].concat();
     let after = |more: Vec<u8>| [have(0), more].concat();
     let object = |object: &str, len, rest: &[u8]| {
-        after(said(1, format!("{RUN}/{object}").as_bytes(), len, rest))
+        after(message(1, format!("{RUN}/{object}").as_bytes(), len, rest))
     };
     let cases = [
         ("an unknown message", after(vec![9])),
         ("two lists", after(have(0))),
         ("a long list", have(u32::MAX)),
         ("a list of foreign names", [have(1), vec![1, b'x']].concat()),
-        ("an object before the list", said(1, name("1-hello").as_bytes(), 1, b"x")),
-        ("a path", after(said(1, b"../../x", 1, b"x"))),
+        ("an object before the list", message(1, name("1-hello").as_bytes(), 1, b"x")),
+        ("a path", after(message(1, b"../../x", 1, b"x"))),
         ("a path in a run", object("0-../../x", 1, b"x")),
-        ("an absolute path", after(said(1, b"/tmp/x", 1, b"x"))),
+        ("an absolute path", after(message(1, b"/tmp/x", 1, b"x"))),
         (
             "an object of another agreement",
-            after(said(1, b"0807070707070707-0001/1-hello", 1, b"x")),
+            after(message(1, b"0807070707070707-0001/1-hello", 1, b"x")),
         ),
         ("an object of a third party", object("2-hello", 1, b"x")),
         ("a message of this side", object("0-000000", 1, b"x")),
-        ("a name of other bytes", after(said(1, &[0xff; 4], 1, b"x"))),
+        ("a name of other bytes", after(message(1, &[0xff; 4], 1, b"x"))),
         ("a long hello", object("1-hello", 2 << 20, b"")),
         ("a long object", object("1-000000", u32::MAX, b"")),
-        ("a message of another run", after(said(1, b"0707070707070707-0002/1-000000", 1, b"x"))),
+        ("a message of another run", after(message(1, b"0707070707070707-0002/1-000000", 1, b"x"))),
     ];
     for (what, bytes) in cases {
         let folder = tempfile::tempdir().unwrap();

@@ -182,7 +182,7 @@ fn two_states_of_one_party_do_not_both_go_on() {
     // Two machines, one of which has started the run.
     let other = Arc::new(State::open(&folder.path().join("other"), [0; 32]).unwrap());
     let met = meet(options(&scene, &shared), &scene.identities[0], &parties, 0, &AGREEMENT, &other);
-    assert_eq!(met.err(), Some(ExchangeError::BegunDetached { number: 1 }));
+    assert_eq!(met.err(), Some(ExchangeError::OtherFolder { number: 1 }));
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn options(scene: &Scene) -> Options {
 fn restart(scene: &Scene, party: usize) -> ExchangeError {
     if scene.state(party).exists() {
         let state = State::open(&scene.state(party), [party as u8; 32]).unwrap();
-        if state.has_begun() {
+        if state.has_started() {
             state.forget().unwrap();
         }
     }

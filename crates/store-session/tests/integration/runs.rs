@@ -13,12 +13,12 @@ use vesica_store_session::{Conversation, ExchangeError};
 /// A program that sends and receives on the first stream, and on two forks at once. What it sends
 /// depends on its randomness and on everything that it has received.
 pub(crate) fn program(ctx: &mut Context) -> Result<Vec<u8>> {
-    let mut heard = vec![1];
+    let mut received = vec![1];
     let mut turn = |ctx: &mut Context, len: usize| -> Result<()> {
-        let seen = heard.iter().fold(0_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(*byte));
-        let say: Vec<u8> = (0..len).map(|_| ctx.rng().random::<u8>() ^ seen).collect();
-        ctx.peer()?.send(&say)?;
-        heard.extend(ctx.peer()?.recv(len)?);
+        let seen = received.iter().fold(0_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(*byte));
+        let next: Vec<u8> = (0..len).map(|_| ctx.rng().random::<u8>() ^ seen).collect();
+        ctx.peer()?.send(&next)?;
+        received.extend(ctx.peer()?.recv(len)?);
         Ok(())
     };
     (1..6).try_for_each(|len| turn(ctx, 10 * len))?;
@@ -27,7 +27,7 @@ pub(crate) fn program(ctx: &mut Context) -> Result<Vec<u8>> {
         turn(fork, 100_000)?;
     }
     turn(ctx, 7)?;
-    Ok(heard)
+    Ok(received)
 }
 
 /// Runs both parties, each restarted until it has its result. Each process ends after the given
@@ -56,7 +56,7 @@ pub(crate) fn both_run(
             let done = scene.run_on(party, options, None, threads, program);
             drop(timer);
             match done {
-                Ok(heard) => return (heard, attempt),
+                Ok(received) => return (received, attempt),
                 Err(ExchangeError::Cancelled | ExchangeError::NotYet { .. }) => {}
                 Err(error) => panic!("party {party}: {error:?}"),
             }
@@ -104,19 +104,19 @@ fn processes_that_do_what_is_possible_take_turns() {
         options.wait = Duration::from_millis(50);
         options
     };
-    let mut heard = [None, None];
+    let mut received = [None, None];
     for turn in 0..40 {
         let party = turn % 2;
-        if heard[party].is_some() {
+        if received[party].is_some() {
             continue;
         }
         match scene.run(party, once(), None, 1, program) {
-            Ok(bytes) => heard[party] = Some(bytes),
+            Ok(bytes) => received[party] = Some(bytes),
             Err(ExchangeError::NotYet { .. }) => {}
             Err(error) => panic!("{error:?}"),
         }
     }
-    assert!(heard.iter().all(Option::is_some));
+    assert!(received.iter().all(Option::is_some));
 }
 
 #[test]
@@ -135,24 +135,24 @@ fn parts_that_are_over_do_not_run_again() {
                 let (mut fork, opened) = ctx.fork_detached()?;
                 let old = on.kept_part(part)?;
                 let known = kept.lock().unwrap()[party].get(&part).cloned();
-                let heard = match &old {
+                let received = match &old {
                     Some(old) => {
                         skips.fetch_add(1, Ordering::Relaxed);
                         assert_eq!(known.as_ref(), Some(old));
                         old.clone()
                     }
                     None => {
-                        let heard = program(&mut fork)?;
+                        let received = program(&mut fork)?;
                         fork.finish()?;
                         // A part that had finished but was not kept sends and receives the same
                         // again.
-                        assert!(known.is_none_or(|known| known == heard));
-                        kept.lock().unwrap()[party].insert(part, heard.clone());
-                        on.keep_part(part, &opened.ids(), &heard)?;
-                        heard
+                        assert!(known.is_none_or(|known| known == received));
+                        kept.lock().unwrap()[party].insert(part, received.clone());
+                        on.keep_part(part, &opened.ids(), &received)?;
+                        received
                     }
                 };
-                all.extend(heard);
+                all.extend(received);
             }
             all.extend(program(ctx)?);
             Ok(all)

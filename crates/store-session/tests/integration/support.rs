@@ -157,7 +157,7 @@ impl Scene {
         let done = done.and_then(|result| Ok((result, conversation.close()?)));
         match done {
             Ok((result, ())) => {
-                conversation.say_end()?;
+                conversation.publish_end()?;
                 state.finish().unwrap();
                 state.forget().unwrap();
                 Ok(result)

@@ -320,17 +320,17 @@ fn a_folder_that_changes_between_the_passes_is_noticed() {
 fn the_result_is_never_within_the_folder() {
     let dir = Scratch::new();
     write_text(&dir.path("t/a.csv"), "k\n1\n");
-    write_text(&dir.path("beside/a.csv"), "k\n1\n");
+    write_text(&dir.path("other/a.csv"), "k\n1\n");
     let source = open(dir.path("t")).unwrap();
     let check =
         |name: &str, force| check_output(&source, &OutputOptions { path: dir.path(name), force });
     let path = dir.path("t/out.csv");
     assert_eq!(check("t/out.csv", false), Err(OutputError::WithinInput { path }.into()));
-    let path = dir.path("beside/../t/out.csv");
-    assert_eq!(check("beside/../t/out.csv", true), Err(OutputError::WithinInput { path }.into()));
+    let path = dir.path("other/../t/out.csv");
+    assert_eq!(check("other/../t/out.csv", true), Err(OutputError::WithinInput { path }.into()));
     let path = dir.path("t/a.csv");
     assert_eq!(check("t/a.csv", true), Err(OutputError::SameAsInput { path }.into()));
-    assert_eq!(check("beside/out.csv", false), Ok(()));
+    assert_eq!(check("other/out.csv", false), Ok(()));
 }
 
 #[test]

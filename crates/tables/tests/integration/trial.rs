@@ -28,7 +28,7 @@ fn with_damage(path: &Path, damage: impl Fn(&mut [u8])) -> Source {
         let cells = (0..100).map(|row| format!("{prefix}{row}"));
         Arc::new(StringArray::from_iter_values(cells))
     };
-    let batch = RecordBatch::try_from_iter([("k", texts("key")), ("beside", texts("cell"))]);
+    let batch = RecordBatch::try_from_iter([("k", texts("key")), ("other", texts("cell"))]);
     write_parquet(path, &batch.unwrap());
     let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
     let (start, len) = reader.metadata().row_group(0).column(1).byte_range();
@@ -50,7 +50,7 @@ fn encrypt(chunk: &mut [u8]) {
 }
 
 #[test]
-fn a_column_beside_the_key_that_cannot_be_read_is_named_before_a_run() {
+fn a_column_other_than_the_key_that_cannot_be_read_is_named_before_a_run() {
     let dir = Scratch::new();
     type Damage = fn(&mut [u8]);
     let damages: [(&str, Damage); 3] = [
@@ -65,7 +65,7 @@ fn a_column_beside_the_key_that_cannot_be_read_is_named_before_a_run() {
         let path = dir.path(&format!("{name}.parquet"));
         let source = with_damage(&path, damage);
         assert_eq!(keys(&source, &[("k", "exact")]).unwrap().counts.distinct, 100);
-        let damaged = InputError::DamagedColumn { path, column: "beside".to_owned() };
+        let damaged = InputError::DamagedColumn { path, column: "other".to_owned() };
         assert_eq!(check_columns(&source), Err(damaged.clone()), "{name}");
         for out in ["out.parquet", "out.csv"] {
             let options = OutputOptions { path: dir.path(out), force: false };
@@ -85,6 +85,6 @@ fn a_column_that_cannot_be_read_in_a_later_part_is_named_with_its_file() {
     let path = dir.path("t/b.parquet");
     with_damage(&path, encrypt);
     let source = open(dir.path("t")).unwrap();
-    let column = "beside".to_owned();
+    let column = "other".to_owned();
     assert_eq!(check_columns(&source), Err(InputError::DamagedColumn { path, column }));
 }

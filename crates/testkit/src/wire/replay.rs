@@ -10,8 +10,8 @@ use vesica_party::{Output, Protocol};
 /// What a party has received and sent.
 #[derive(Default)]
 struct Past {
-    heard: Flight,
-    said: SentDigests,
+    received: Flight,
+    sent: SentDigests,
 }
 
 impl WireRun {
@@ -41,10 +41,10 @@ impl WireRun {
                     continue;
                 }
                 let cut = |of: &Vec<u8>, at: usize| of[..at].to_vec();
-                let heard = whole
+                let received = whole
                     .iter()
                     .map(|(other, of)| (*other, cut(of, if other == id { end } else { of.len() })));
-                let past = Past { heard: heard.collect(), said: SentDigests::default() };
+                let past = Past { received: received.collect(), sent: SentDigests::default() };
                 let case = format!(
                     "{}, {self:?}, the {role}, {end} of {} bytes on {id:?}",
                     protocol.id,
@@ -93,7 +93,7 @@ impl WireRun {
             [received, sent].map(|transcript| transcript.streams().into_iter().collect());
 
         let mut pasts: [Past; 2] = Default::default();
-        let mut said: [Flight; 2] = Default::default();
+        let mut flights: [Flight; 2] = Default::default();
         let mut outputs: [Option<Output>; 2] = [None, None];
         let (mut turns, mut silent) = (0, 0);
         while outputs.contains(&None) {
@@ -104,18 +104,18 @@ impl WireRun {
                 continue;
             }
             let turned = self.turn(protocol, roles[own], 1 + turns % 3, &pasts[own]);
-            let TurnOutcome { turn, next, said: all, .. } =
+            let TurnOutcome { turn, next, sent: all, .. } =
                 turned.unwrap_or_else(|error| panic!("{error}, turn {turns}: {case}"));
             silent = if next.is_empty() && turn == Turn::Waits { silent + 1 } else { 0 };
             assert!(silent < 2, "both wait, turn {turns}: {case}");
-            pasts[own].said = all;
-            pasts[1 - own].heard.extend(&next);
-            said[own].extend(&next);
+            pasts[own].sent = all;
+            pasts[1 - own].received.extend(&next);
+            flights[own].extend(&next);
             if let Turn::Ends(output) = turn {
                 outputs[own] = Some(output);
             }
         }
-        assert!(said == transcripts, "other bytes than in a live run: {case}");
+        assert!(flights == transcripts, "other bytes than in a live run: {case}");
         assert_eq!(outputs, live.map(Some), "{case}");
         turns
     }
@@ -137,6 +137,6 @@ impl WireRun {
         let (root, seed) = (StreamId::ROOT, Secret::new([seed; 32]));
         let replay = Replay { peer, root, seed, pool: Pool::new(threads)? };
         let party = self.party(protocol, role, runner.seed);
-        replay.turn(&past.heard, &past.said, |ctx: &mut Context| party.run(ctx)?.checked())
+        replay.turn(&past.received, &past.sent, |ctx: &mut Context| party.run(ctx)?.checked())
     }
 }

@@ -188,7 +188,7 @@ mod tests {
                         OF.iter()
                             .any(|of| candidates(*operation, bounds, profile, of).contains(&row.id))
                     });
-                    let is_said = if words.starts_with("only") {
+                    let is_listed = if words.starts_with("only") {
                         false
                     } else if list.is_empty() {
                         bounds.is_empty()
@@ -203,7 +203,7 @@ mod tests {
                                 ));
                         bare || listed.contains(&&*format!("{name} {with}"))
                     };
-                    assert_eq!(is_said, is_chosen, "{}, {operation} {with}: {words}", row.id);
+                    assert_eq!(is_listed, is_chosen, "{}, {operation} {with}: {words}", row.id);
                 }
             }
             assert!(

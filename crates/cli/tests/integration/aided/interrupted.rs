@@ -441,7 +441,7 @@ fn job_of_a(scene: &Scene) -> Job {
 
 #[test]
 fn a_party_killed_before_its_result_is_in_place_writes_it_later() {
-    let has_said = |event: &Event<'_>| matches!(event, Event::LastMessage);
+    let has_sent = |event: &Event<'_>| matches!(event, Event::LastMessage);
     let writes = |event: &Event<'_>| matches!(event, Event::Phase(Phase::Writing));
     for (protocol, security) in
         [("server_aided", "semi-honest"), ("server_aided_size_hiding", "malicious")]
@@ -453,7 +453,7 @@ fn a_party_killed_before_its_result_is_in_place_writes_it_later() {
             let helper = scene.helper(&[]);
             let b = Running::start(scene.party("two.toml", "b"));
             let dies = Dies(
-                move |event: &Event<'_>| if dies_writing { writes(event) } else { has_said(event) },
+                move |event: &Event<'_>| if dies_writing { writes(event) } else { has_sent(event) },
             );
             let job = job_of_a(&scene);
             let killed = std::thread::spawn(|| run(job, Arc::new(dies), &CancelToken::new()));

@@ -13,7 +13,7 @@ const SLOT_LEN: usize = Slot::MAX_LEN;
 
 fn memory_mb(pid: nix::unistd::Pid, line: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find(|said| said.starts_with(line)).unwrap();
+    let line = status.lines().find(|one| one.starts_with(line)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() >> 10
 }
 

@@ -147,9 +147,9 @@ impl Scene {
         }
         command.args(["--threads", "1"]).args(options).current_dir(self.directory());
         let mut helper = Running::start(command);
-        let begun = Instant::now();
+        let start = Instant::now();
         while !helper.printed().contains("\nmetrics ") {
-            if helper.has_ended() || begun.elapsed() > LIMIT {
+            if helper.has_ended() || start.elapsed() > LIMIT {
                 panic!("{:#?}", helper.wait());
             }
             std::thread::sleep(Duration::from_millis(5));
@@ -232,9 +232,9 @@ impl Scene {
 /// Waits until `is_so` returns true.
 #[track_caller]
 pub fn until(what: &str, is_so: impl Fn() -> bool) {
-    let begun = Instant::now();
+    let start = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < LIMIT, "timed out waiting until {what}");
+        assert!(start.elapsed() < LIMIT, "timed out waiting until {what}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }
@@ -242,10 +242,10 @@ pub fn until(what: &str, is_so: impl Fn() -> bool) {
 /// Waits until a process prints `what` on standard error.
 #[track_caller]
 pub fn until_told(running: &mut Running, what: &str) {
-    let begun = Instant::now();
+    let start = Instant::now();
     while !running.told().contains(what) {
         let ended = running.has_ended();
-        assert!(!ended && begun.elapsed() < LIMIT, "did not print {what:?}: {}", running.told());
+        assert!(!ended && start.elapsed() < LIMIT, "did not print {what:?}: {}", running.told());
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -219,7 +219,7 @@ struct OfA {
     folder: PathBuf,
     output: PathBuf,
     events: Mutex<Vec<String>>,
-    begun: Mutex<[u64; 4]>,
+    at_start: Mutex<[u64; 4]>,
     before: Mutex<Option<Before>>,
     /// Whether party a is killed right after its last message.
     dies: bool,
@@ -253,7 +253,7 @@ impl Observer for OfA {
                     // The text of the counts has no fixed length.
                     let (mut counts, text_len) = file_calls();
                     counts[0] += text_len;
-                    *self.begun.lock().unwrap() = counts;
+                    *self.at_start.lock().unwrap() = counts;
                 }
                 self.events.lock().unwrap().push(phase.name().to_owned());
             }
@@ -267,16 +267,16 @@ impl Observer for OfA {
                 }
             }
             Event::LastMessage => {
-                let ((now, _), begun) = (file_calls(), *self.begun.lock().unwrap());
+                let ((now, _), at_start) = (file_calls(), *self.at_start.lock().unwrap());
                 // The helper has received the message: it records that in the run's directory, or
                 // has removed the directory.
                 let is_removed = |path: &Path| !path.parent().is_some_and(Path::exists);
-                let heard = self.slots.path("done-00");
-                let heard = heard.is_none_or(|path| path.exists() || is_removed(&path));
-                assert!(heard && !self.output.exists());
+                let record = self.slots.path("done-00");
+                let is_received = record.is_none_or(|path| path.exists() || is_removed(&path));
+                assert!(is_received && !self.output.exists());
                 *self.before.lock().unwrap() = Some(Before {
                     events: self.events.lock().unwrap().clone(),
-                    files: std::array::from_fn(|i| now[i] - begun[i]),
+                    files: std::array::from_fn(|i| now[i] - at_start[i]),
                     folder: listed(&self.folder),
                 });
                 if self.dies {
@@ -339,7 +339,7 @@ fn seen_unless_too_late(
         folder: job_a.state.folder.clone().unwrap(),
         output: scene.path("a.out.csv"),
         events: Mutex::default(),
-        begun: Mutex::default(),
+        at_start: Mutex::default(),
         before: Mutex::default(),
         dies,
     });

@@ -29,8 +29,8 @@ fn shares_of_both_sides_give_the_common_keys_and_their_values() {
         assert_eq!(result(&place, "two.json")["shared_entries"], common.len());
         assert!(first.stdout.starts_with("shares of "), "{first:#?}");
         assert!(first.stdout.contains("; no self-check\n"), "{first:#?}");
-        let said = [&first.stdout, &first.stderr].map(|said| said.contains("passed"));
-        assert_eq!(said, [false; 2], "{first:#?}");
+        let passed = [&first.stdout, &first.stderr].map(|printed| printed.contains("passed"));
+        assert_eq!(passed, [false; 2], "{first:#?}");
         assert_eq!(result(&place, "two.json")["self_check"], "none");
         let printed = combine(&place, &["a.json", "b.json"]);
         printed.assert_code(0);
@@ -117,7 +117,7 @@ fn sums(rows: &[Vec<String>]) -> Vec<String> {
 }
 
 #[test]
-fn the_order_puts_the_rows_of_its_owner_beside_shared_values() {
+fn the_order_puts_the_rows_of_its_owner_next_to_shared_values() {
     for (place, [one, two]) in sets() {
         // A key with two rows, whose values are added up.
         let twice = if two.contains(&17) { "user17@example.com,51,-17\n" } else { "" };
@@ -158,7 +158,7 @@ fn the_order_puts_the_rows_of_its_owner_beside_shared_values() {
 }
 
 #[test]
-fn both_orders_together_put_rows_beside_shares() {
+fn both_orders_together_put_rows_next_to_shares() {
     for (place, [one, two]) in sets() {
         let twice = if two.contains(&17) { "user17@example.com,51,-17\n" } else { "" };
         place.write("two.csv", place.read("two.csv") + twice);

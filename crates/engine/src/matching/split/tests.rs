@@ -194,7 +194,7 @@ fn sides_with_different_numbers_in_flight_meet_in_each_partition() {
 
 /// A side that only sends stays close to a peer that reads one partition after the other.
 #[test]
-fn no_partition_is_begun_far_ahead_of_those_that_are_not_done() {
+fn no_partition_starts_far_ahead_of_those_that_are_not_done() {
     const COUNT: u64 = 100;
     let ahead = AtomicU64::new(0);
     let [sending, reading] = sides([Role::Sender, Role::Receiver], |own, session, ctx| {

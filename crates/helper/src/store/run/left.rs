@@ -27,7 +27,8 @@ impl RunStore {
         let run = Self::new(store, id);
         let (record, _) = file::read(&run.dir, RUN_FILE)?;
         let record = Record::from_bytes(&record).ok_or(io::ErrorKind::InvalidData)?;
-        let mut found = Slots { is_begun: true, has_dir: true, is_found: true, ..Slots::default() };
+        let mut found =
+            Slots { is_started: true, has_dir: true, is_found: true, ..Slots::default() };
         for entry in fs::read_dir(&run.dir)? {
             let entry = entry?;
             let name = entry.file_name();

@@ -235,7 +235,7 @@ impl Board for Way {
             "{slot:?} is not for party {}",
             self.party
         );
-        let begun = Instant::now();
+        let start = Instant::now();
         loop {
             helper.check()?;
             if is_out(&helper.spec, &**helper, slot) {
@@ -250,7 +250,7 @@ impl Board for Way {
                 return Ok(body);
             }
             let limit = Duration::from_secs(60);
-            assert!(begun.elapsed() < limit, "{slot:?} never came to party {}", self.party);
+            assert!(start.elapsed() < limit, "{slot:?} never came to party {}", self.party);
             // It may have come since it was looked for.
             let slots = helper.slots.lock().unwrap();
             drop(helper.changed.wait_timeout(slots, Duration::from_millis(5)).unwrap());

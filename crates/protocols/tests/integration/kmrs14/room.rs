@@ -20,11 +20,11 @@ fn check(variant: Variant) -> Check {
 }
 
 /// Bytes of the slots of each party that it put, and that the helper wrote.
-fn kept(helper: &Helper, beside: u64) -> Vec<(u64, u64)> {
+fn kept(helper: &Helper, overhead: u64) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0); helper.spec.parties.len()];
     for (slot, body) in helper.slots() {
         let sum = &mut sums[usize::from(slot.party)];
-        let bytes = body.len() as u64 + beside;
+        let bytes = body.len() as u64 + overhead;
         if slot.kind.is_written_by_party() { sum.0 += bytes } else { sum.1 += bytes }
     }
     sums
@@ -40,15 +40,15 @@ fn no_run_takes_more_than_its_room_and_room_is_not_much_more() {
             let (outcomes, helper) = run_all(helper, &sets, 1);
             outcomes.into_iter().for_each(|outcome| drop(outcome.unwrap()));
             let scales: Vec<u32> = rows.iter().map(|rows| helper.spec.scale(*rows)).collect();
-            for beside in [0, 4127] {
-                let room = helper.spec.room(&scales, beside);
-                for (party, (put, written)) in kept(&helper, beside).into_iter().enumerate() {
-                    assert!(put <= room.put[party], "{variant:?} {rows:?} {beside} {party}");
+            for overhead in [0, 4127] {
+                let room = helper.spec.room(&scales, overhead);
+                for (party, (put, written)) in kept(&helper, overhead).into_iter().enumerate() {
+                    assert!(put <= room.put[party], "{variant:?} {rows:?} {overhead} {party}");
                     assert!(written <= room.written[party], "{variant:?} {rows:?} {party}");
                     // Hellos and shares may be longer than those here.
-                    let (slack, meeting) = (put / 50 + 8 * beside, (8 << 10) + (32 << 10) + 8);
+                    let (slack, meeting) = (put / 50 + 8 * overhead, (8 << 10) + (32 << 10) + 8);
                     assert!(room.put[party] - put <= slack + meeting, "{variant:?} {rows:?} {put}");
-                    assert!(room.written[party] - written <= 2 * beside + 32, "{variant:?}");
+                    assert!(room.written[party] - written <= 2 * overhead + 32, "{variant:?}");
                 }
                 let peak = helper.scratch.peak.load(Ordering::SeqCst);
                 assert!(peak <= room.scratch, "{variant:?} {rows:?}: {peak}");
@@ -78,7 +78,7 @@ fn values_and_many_parties_have_their_room_too() {
 }
 
 #[test]
-fn before_all_have_said_hello_there_is_room_for_hellos_alone() {
+fn before_all_have_sent_a_hello_there_is_room_for_hellos_alone() {
     for variant in ALL {
         let helper = Helper::new(spec(variant, &[1000, 1000], check(variant)));
         helper.put(1, Slot::new(Kind::Hello, 1), &[10; 50]).unwrap();

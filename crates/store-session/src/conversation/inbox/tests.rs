@@ -48,7 +48,7 @@ fn an_id_that_is_named_twice_is_refused() {
     for again in again {
         let mut inbox = inbox();
         add(&mut inbox, vec![named(7, [2]), named(8, [2])]).unwrap();
-        inbox.hear(&[StreamId::from_u64(2)]);
+        inbox.take(&[StreamId::from_u64(2)]);
         let refused = add(&mut inbox, vec![again.clone()]);
         assert_eq!(refused, Err(Misbehaviour::BrokenFraming));
         // A process that resumes the run reads the same objects from the start.
@@ -67,7 +67,7 @@ fn more_objects_stored_detached_than_a_run_has_are_refused() {
         let names = (0..4096).map(|at| named(next + at, [1])).collect();
         next += 4096;
         let added = add(inbox, names);
-        inbox.hear(&[StreamId::from_u64(1)]);
+        inbox.take(&[StreamId::from_u64(1)]);
         added
     };
     for _ in 0..NAMED_MAX / 4096 {
@@ -157,12 +157,12 @@ fn small_pieces_take_no_more_than_their_bytes() {
 /// Reading a stream takes its own bytes and leaves those of other streams, also where the peer
 /// names objects with bytes of two streams.
 #[test]
-fn a_stream_is_heard_alone() {
+fn a_stream_is_taken_alone() {
     const LEN: u64 = 30_000;
     let mut inbox = inbox();
     add(&mut inbox, (1..LEN).rev().map(|at| named(at, [at, at + 1])).collect()).unwrap();
-    let heard = inbox.hear(&[StreamId::from_u64(2)]);
-    let ids = heard.iter().map(|one| match one {
+    let taken = inbox.take(&[StreamId::from_u64(2)]);
+    let ids = taken.iter().map(|one| match one {
         Received::Parcel(parcel, stream) => (id_of(parcel), stream.as_u64()),
         Received::Bytes(_) => panic!("there are no bytes"),
     });
@@ -174,14 +174,14 @@ fn a_stream_is_heard_alone() {
 /// Thousands of small objects of all streams, and bytes in between: each stream keeps its order,
 /// nothing comes twice, and what was not read stays.
 #[test]
-fn what_is_heard_is_in_the_order_of_each_stream() {
+fn what_is_taken_is_in_the_order_of_each_stream() {
     const STREAMS: u64 = 12;
     for seed in 0..40 {
         let mut rng = rand::rngs::StdRng::seed_from_u64(seed);
         let mut inbox = inbox();
         // For each stream the numbers of what comes: bytes and detached objects.
-        let mut said: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-        let mut heard: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        let mut sent: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        let mut taken: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         let mut next: u64 = 0;
         for _ in 0..30 {
             let mut pieces = Vec::new();
@@ -190,7 +190,7 @@ fn what_is_heard_is_in_the_order_of_each_stream() {
                 if rng.random_range(0..3) == 0 {
                     let stream = rng.random_range(1..=STREAMS);
                     pieces.push((StreamId::from_u64(stream), next.to_le_bytes().to_vec()));
-                    said.entry(stream).or_default().push(next);
+                    sent.entry(stream).or_default().push(next);
                     continue;
                 }
                 let share = rng.random_range(1..5);
@@ -199,28 +199,28 @@ fn what_is_heard_is_in_the_order_of_each_stream() {
                 if streams.is_empty() {
                     continue;
                 }
-                streams.iter().for_each(|stream| said.entry(*stream).or_default().push(next));
+                streams.iter().for_each(|stream| sent.entry(*stream).or_default().push(next));
                 pieces.push(named(next, streams));
             }
             if !pieces.is_empty() {
                 add(&mut inbox, joined(pieces)).unwrap();
             }
             let asked = rng.random_range(1..=STREAMS);
-            for one in inbox.hear(&[StreamId::from_u64(asked)]) {
+            for one in inbox.take(&[StreamId::from_u64(asked)]) {
                 match one {
                     Received::Bytes(flight) => flight.iter().for_each(|(stream, bytes)| {
                         let numbers = bytes.as_chunks().0.iter();
                         let numbers = numbers.map(|number| u64::from_le_bytes(*number));
-                        heard.entry(stream.as_u64()).or_default().extend(numbers);
+                        taken.entry(stream.as_u64()).or_default().extend(numbers);
                     }),
                     Received::Parcel(parcel, stream) => {
-                        heard.entry(stream.as_u64()).or_default().push(id_of(&parcel));
+                        taken.entry(stream.as_u64()).or_default().push(id_of(&parcel));
                     }
                 }
             }
-            assert_eq!(heard.get(&asked), said.get(&asked), "all of it, seed {seed}");
+            assert_eq!(taken.get(&asked), sent.get(&asked), "all of it, seed {seed}");
         }
-        inbox.hear(&Vec::from_iter((1..=STREAMS).map(StreamId::from_u64)));
+        inbox.take(&Vec::from_iter((1..=STREAMS).map(StreamId::from_u64)));
         assert_eq!(inbox.unread, 0);
     }
 }
@@ -232,7 +232,7 @@ fn nothing_waits_of_streams_that_are_closed() {
     let pieces = vec![named(1, [1, 2]), (closed[0], vec![1]), named(2, [2, 3])];
     add(&mut inbox, pieces).unwrap();
     assert_eq!(inbox.unread, STREAM_BYTES + NAME_BYTES);
-    assert_eq!(inbox.hear(&closed), []);
-    let heard = inbox.hear(&[StreamId::from_u64(3)]);
-    assert!(matches!(&heard[..], [Received::Parcel(parcel, _)] if id_of(parcel) == 2));
+    assert_eq!(inbox.take(&closed), []);
+    let taken = inbox.take(&[StreamId::from_u64(3)]);
+    assert!(matches!(&taken[..], [Received::Parcel(parcel, _)] if id_of(parcel) == 2));
 }

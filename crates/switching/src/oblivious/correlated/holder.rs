@@ -17,7 +17,7 @@ pub(crate) struct Holder {
     pads: Pads,
     /// Number of all switches, and of those with a piece.
     all: u64,
-    begun: u64,
+    started: u64,
     /// The router's corrections of the choices.
     differ: Vec<u8>,
     /// Pieces not used up yet.
@@ -80,7 +80,7 @@ impl Switches for Holder {
             streams,
             pads: Pads::new(bits, session),
             all: switches,
-            begun: 0,
+            started: 0,
             differ: Vec::new(),
             pieces: VecDeque::new(),
             keys: Secret::new(Vec::new()),
@@ -97,9 +97,9 @@ impl Switches for Holder {
     /// Makes the next pieces, one per thread.
     fn begin(&mut self, ctx: &mut Context) -> Result<()> {
         let piece_len = self.pads.piece_len();
-        ctx.progress(self.begun, self.all);
+        ctx.progress(self.started, self.all);
         let most = (ctx.pool().len() * piece_len) as u64;
-        let len = (self.all - self.begun).min(most) as usize;
+        let len = (self.all - self.started).min(most) as usize;
         if len == 0 {
             return Err(Error::Bug("a network has more switches than announced"));
         }
@@ -115,7 +115,7 @@ impl Switches for Holder {
         }
         let (bits, words, delta) = (self.pads.bits, words_of(self.pads.bits), &self.delta);
         // Pieces start at whole bytes.
-        let differ = self.differ[self.begun as usize / 8..].chunks(piece_len / 8);
+        let differ = self.differ[self.started as usize / 8..].chunks(piece_len / 8);
         let mut tasks = Vec::new();
         for (keys, differ) in self.keys.expose_mut().chunks_mut(piece_len).zip(differ) {
             let mut piece = self.spent.pop().unwrap_or_default();
@@ -140,7 +140,7 @@ impl Switches for Holder {
             corrections.clone_from(masks);
             add_hashed(&hashes, bits, keys, hashed, corrections);
         });
-        self.begun += len as u64;
+        self.started += len as u64;
         Ok(())
     }
 

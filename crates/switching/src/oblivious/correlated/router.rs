@@ -20,7 +20,7 @@ pub(crate) struct Router {
     of_messages: VecDeque<ReceiverStream>,
     pads: Pads,
     all: u64,
-    begun: u64,
+    started: u64,
     choices: Option<Choices>,
     pieces: VecDeque<Piece>,
     messages: Secret<Vec<Block>>,
@@ -114,7 +114,7 @@ impl Switches for Router {
             of_messages,
             pads: Pads::new(bits, session),
             all: switches,
-            begun: 0,
+            started: 0,
             choices: None,
             pieces: VecDeque::new(),
             messages: Secret::new(Vec::new()),
@@ -130,9 +130,9 @@ impl Switches for Router {
     /// Makes the next pieces, one per thread, with the holder's corrections.
     fn begin(&mut self, ctx: &mut Context) -> Result<()> {
         let piece_len = self.pads.piece_len();
-        ctx.progress(self.begun, self.all);
+        ctx.progress(self.started, self.all);
         let most = (ctx.pool().len() * piece_len) as u64;
-        let len = (self.all - self.begun).min(most) as usize;
+        let len = (self.all - self.started).min(most) as usize;
         let Some(choices) = self.choices.as_ref().filter(|_| len > 0) else {
             return Err(Error::Bug("a network has more switches than announced"));
         };
@@ -142,8 +142,8 @@ impl Switches for Router {
         let mut tasks = Vec::new();
         for messages in self.messages.expose().chunks(piece_len) {
             let mut piece = self.spent.pop().unwrap_or_default();
-            (piece.len, piece.first) = (messages.len(), self.begun);
-            self.begun += piece.len as u64;
+            (piece.len, piece.first) = (messages.len(), self.started);
+            self.started += piece.len as u64;
             piece.received.resize(bytes_len(piece.len, bits), 0);
             ctx.peer()?.recv_into(&mut piece.received)?;
             self.pieces.push_back(piece);

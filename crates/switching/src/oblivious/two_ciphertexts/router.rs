@@ -18,7 +18,7 @@ pub(crate) struct Router {
     all: u64,
     /// Number of switches whose choices were sent, and of those whose answers arrived.
     announced: u64,
-    begun: u64,
+    started: u64,
     waiting: VecDeque<Cots>,
     /// The first switch of the piece, and the number of its switches.
     first: u64,
@@ -84,7 +84,7 @@ impl Switches for Router {
             choices: None,
             all: switches,
             announced: 0,
-            begun: 0,
+            started: 0,
             waiting: VecDeque::new(),
             first: 0,
             len: 0,
@@ -98,15 +98,15 @@ impl Switches for Router {
     }
 
     fn begin(&mut self, ctx: &mut Context) -> Result<()> {
-        if self.begun > 0 && self.begun.is_multiple_of(WINDOW) {
-            self.announce_until(ctx, self.begun + 2 * WINDOW)?;
+        if self.started > 0 && self.started.is_multiple_of(WINDOW) {
+            self.announce_until(ctx, self.started + 2 * WINDOW)?;
         }
         let (Some(cots), Some(choices)) = (self.waiting.pop_front(), &self.choices) else {
             return Err(Error::Bug("a network has more switches than announced"));
         };
         let len = cots.blocks.len();
-        (self.first, self.len, self.passed) = (self.begun, len, 0);
-        self.begun += len as u64;
+        (self.first, self.len, self.passed) = (self.started, len, 0);
+        self.started += len as u64;
         let (bits, words) = (self.pads.bits, words_of(self.pads.bits));
         let mut ciphertexts = vec![0; ROWS * words * len];
         unpack(&ctx.peer()?.recv(bytes_len(ROWS * len, bits))?, bits, &mut ciphertexts);

@@ -235,7 +235,7 @@ impl Scene {
             .env(TOLD, format!("{party} {} {}", self.way, folder.display()))
             .arg("--nocapture")
             .stdout(Stdio::null())
-            .stderr(File::create(self.path(party, "said")).unwrap())
+            .stderr(File::create(self.path(party, "stderr")).unwrap())
             .spawn()
             .unwrap()
     }
@@ -273,8 +273,8 @@ impl Scene {
                     }
                     Some((_, None)) => *process = Some(self.start(party)),
                     Some(_) => {
-                        let said = fs::read_to_string(self.path(party, "said")).unwrap();
-                        panic!("party {party} of a run over {}: {said}", self.way)
+                        let printed = fs::read_to_string(self.path(party, "stderr")).unwrap();
+                        panic!("party {party} of a run over {}: {printed}", self.way)
                     }
                 }
             }

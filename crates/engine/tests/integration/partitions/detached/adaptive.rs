@@ -71,7 +71,7 @@ impl Adaptive {
             return TaskResult {
                 part: task.part,
                 parcels: Vec::new(),
-                said: task.said.clone(),
+                sent: task.sent.clone(),
                 opened: task.roots[..1].to_vec(),
                 needs: vec![(task.roots[0], u64::MAX)],
                 reveals: false,

@@ -41,9 +41,9 @@ struct Liar {
 }
 
 impl Liar {
-    /// Changes the outcomes of the first two tasks, which are `said`.
-    fn change(&self, orders: &RunSpec, tasks: &[Task], said: [&mut Vec<ParcelRecord>; 2]) {
-        let [all, second] = said;
+    /// Changes the outcomes of the first two tasks, which have these `parcels`.
+    fn change(&self, orders: &RunSpec, tasks: &[Task], parcels: [&mut Vec<ParcelRecord>; 2]) {
+        let [all, second] = parcels;
         let (Some(first), Some(second)) = (all.first_mut(), second.first_mut()) else { return };
         let desk = DetachedKeys::from_bytes(&orders.desk).unwrap();
         let id = other_id(tasks[0].id);
@@ -130,13 +130,13 @@ impl Workers for Liar {
 }
 
 /// The outcome of `one` after the lie of `two`.
-fn hear(pair: &Pair, lie: Lie, has_hands: bool) -> (Error, Option<vesica_core::Error>) {
-    let (error, failed, _) = hear_in_jobs(pair, lie, has_hands);
+fn outcome(pair: &Pair, lie: Lie, has_hands: bool) -> (Error, Option<vesica_core::Error>) {
+    let (error, failed, _) = outcome_in_jobs(pair, lie, has_hands);
     (error, failed)
 }
 
 /// The same, and how many jobs `one` submitted.
-fn hear_in_jobs(
+fn outcome_in_jobs(
     pair: &Pair,
     lie: Lie,
     has_hands: bool,
@@ -157,13 +157,13 @@ fn hear_in_jobs(
         let mut job = job(pair, &agreement, 0, honest.clone().map(|team| team as _));
         job.link.wait = Duration::from_secs(3);
         let start = std::time::Instant::now();
-        let heard = vesica_engine::run(job, Arc::new(Silent), &CancelToken::new());
+        let ended = vesica_engine::run(job, Arc::new(Silent), &CancelToken::new());
         assert!(start.elapsed() < Duration::from_secs(30), "{lie:?}");
         cancel.cancel();
         assert!(lying.join().unwrap().is_err(), "{lie:?}");
         let jobs = honest.as_ref().map_or(0, |team| team.takes.load(Ordering::Relaxed));
         let failed = honest.and_then(|team| team.failed.lock().unwrap().clone());
-        (heard.err().unwrap_or_else(|| panic!("{lie:?} went well")), failed, jobs)
+        (ended.err().unwrap_or_else(|| panic!("{lie:?} went well")), failed, jobs)
     })
 }
 
@@ -172,18 +172,18 @@ fn hear_in_jobs(
 fn a_peer_whose_objects_detached_are_others_is_found_out() {
     let pair = SMALL.write();
     for lie in [Lie::OfAnother, Lie::NotSealed] {
-        let (error, _) = hear(&pair, lie, false);
+        let (error, _) = outcome(&pair, lie, false);
         let is_it = |kind| kind == Misbehaviour::BrokenFraming;
         let is_it = matches!(&error, Error::PeerMisbehaved { kind, .. } if is_it(*kind));
         assert!(is_it, "{lie:?}: {error:?}");
     }
     // Anyone with write access to the store may have cut the object.
-    let (error, _) = hear(&pair, Lie::Longer, false);
+    let (error, _) = outcome(&pair, Lie::Longer, false);
     let is_it = |kind| matches!(kind, ExchangeError::NotAnObject(_));
     let is_it = matches!(&error, Error::Exchange { kind, .. } if is_it(**kind));
     assert!(is_it, "{error:?}");
     for lie in [Lie::OfAnother, Lie::NotSealed, Lie::ForTwo] {
-        let (error, failed) = hear(&pair, lie, true);
+        let (error, failed) = outcome(&pair, lie, true);
         let is_it = |kind| match lie {
             // Each partition receives it as the peer's message, and refuses it.
             Lie::ForTwo => true,
@@ -194,7 +194,7 @@ fn a_peer_whose_objects_detached_are_others_is_found_out() {
     }
     for (lie, has_hands) in [(Lie::Missing, false), (Lie::ForNobody, false), (Lie::ForNobody, true)]
     {
-        let (error, _) = hear(&pair, lie, has_hands);
+        let (error, _) = outcome(&pair, lie, has_hands);
         let is_it = |kind| matches!(kind, ExchangeError::NotYet { .. });
         let is_it = matches!(&error, Error::Exchange { kind, .. } if is_it(**kind));
         assert!(is_it, "{lie:?}: {error:?}");
@@ -202,7 +202,7 @@ fn a_peer_whose_objects_detached_are_others_is_found_out() {
     // The task fails, and can be retried.
     let [missing, longer] = [std::io::ErrorKind::NotFound, std::io::ErrorKind::InvalidData];
     for (lie, kind) in [(Lie::Missing, missing), (Lie::Longer, longer)] {
-        let (error, failed) = hear(&pair, lie, true);
+        let (error, failed) = outcome(&pair, lie, true);
         assert!(matches!(error, Error::Interrupted { .. }), "{error:?}");
         assert_eq!(failed, Some(vesica_core::Error::Storage(kind)), "{lie:?}");
     }
@@ -217,7 +217,7 @@ fn a_peer_that_names_an_object_twice_gets_no_jobs_of_it() {
     let params = PsiParams::new(SessionId::from_bytes([1; 32]), 5, 5, Learns::Both).unwrap();
     let flights = (vesica_protocols::find("kkrt16").unwrap().flights)(&params) as usize;
     for has_hands in [false, true] {
-        let (error, failed, jobs) = hear_in_jobs(&pair, Lie::Twice, has_hands);
+        let (error, failed, jobs) = outcome_in_jobs(&pair, Lie::Twice, has_hands);
         let named_twice = Misbehaviour::BrokenFraming;
         let is_it = matches!(&error, Error::PeerMisbehaved { kind, .. } if *kind == named_twice);
         assert!(is_it && failed.is_none(), "has_hands = {has_hands}: {error:?}, {failed:?}");
