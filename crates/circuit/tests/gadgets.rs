@@ -1,9 +1,10 @@
 //! The gadgets compute the right values with the gate counts of the papers.
 
 use vesica_circuit::gadgets::{
-    add, at_least, equal, greater, hamming_weight, match_neighbours, merge_bitonic,
-    merge_comparators, merge_odd_even, multiplex, odd_even_comparators, permute, select_matches,
-    sort, sort_2, sort_comparators, sort_largest, sort_largest_comparators, sum_of_lanes, swap_if,
+    BitSum, Integer, add, at_least, equal, greater, hamming_weight, match_neighbours,
+    merge_bitonic, merge_comparators, merge_odd_even, multiplex, odd_even_comparators, permute,
+    product, select_matches, sort, sort_2, sort_comparators, sort_largest,
+    sort_largest_comparators, square, sum_of_lanes, swap_if,
 };
 use vesica_circuit::{BitLanes, Clear, Count, Counted, Counting, Lanes, word};
 use vesica_switching::{Network, Permutation, Routing};
@@ -97,6 +98,96 @@ fn lanes_are_counted_and_added() {
             let sum = sum_of_lanes(&mut g, &words(&values, 13)).unwrap();
             assert_eq!(numbers(&sum).first().copied().unwrap_or(0), total);
         }
+    }
+}
+
+/// The numbers in `word` of `width` bits, with a sign or without.
+fn integers(word: &[BitLanes], signed: bool) -> Vec<i128> {
+    let above = 128 - word.len() as u32;
+    let number = |bits: u128| match signed {
+        true => ((bits << above) as i128) >> above,
+        false => bits as i128,
+    };
+    numbers(word).into_iter().map(number).collect()
+}
+
+/// Words of `width` bits, as numbers with a sign or without.
+fn integer(bits: &[u128], width: usize, signed: bool) -> (Integer<BitLanes>, Vec<i128>) {
+    let wires = words(bits, width);
+    let numbers = integers(&wires, signed);
+    (Integer { wires, signed }, numbers)
+}
+
+#[test]
+fn integers_are_added_and_multiplied_with_and_without_signs() {
+    for mut g in evaluators() {
+        for (width, other_width) in [(1, 1), (2, 5), (5, 2), (8, 8), (1, 31), (33, 20)] {
+            for (signed, other_signed) in
+                [(false, false), (false, true), (true, false), (true, true)]
+            {
+                let ((x, _), (_, y)) = (pairs(width), pairs(other_width));
+                let (a, x) = integer(&x, width, signed);
+                let (b, y) = integer(&y, other_width, other_signed);
+                let len = x.len();
+                let expected = |of: fn(i128, i128) -> i128| -> Vec<i128> {
+                    x.iter().zip(&y).map(|(x, y)| of(*x, *y)).collect()
+                };
+                let found = |g: &mut Clear, sum: &BitSum<BitLanes>| {
+                    integers(&sum.word(g, 100, len).unwrap(), true)
+                };
+                for (factor, of) in [
+                    (1, (|x, y| x + y) as fn(i128, i128) -> i128),
+                    (-1, |x, y| x - y),
+                    (11, |x, y| x + 11 * y),
+                    (-6, |x, y| x - 6 * y),
+                ] {
+                    let mut sum = BitSum::of(&g, &a);
+                    sum.add_times(&g, &BitSum::of(&g, &b), factor);
+                    assert_eq!(found(&mut g, &sum), expected(of), "{factor}");
+                }
+                let mut sum = product(&mut g, &a, &b).unwrap();
+                assert_eq!(found(&mut g, &sum), expected(|x, y| x * y));
+                sum.add_times(&g, &BitSum::constant(-1000), 3);
+                assert_eq!(found(&mut g, &sum), expected(|x, y| x * y - 3000));
+                let total = sum.sum_of_lanes(&mut g, 90, len).unwrap();
+                let total = integers(&total.word(&mut g, 90, 1).unwrap(), true);
+                assert_eq!(total, [expected(|x, y| x * y - 3000).iter().sum::<i128>()]);
+                let squares = square(&mut g, &a).unwrap();
+                assert_eq!(found(&mut g, &squares), expected(|x, _| x * x));
+                let longer = a.extended(&mut g, width + 3, len);
+                assert_eq!(integers(&longer, signed), x);
+            }
+        }
+        let none = Integer { wires: Vec::new(), signed: false };
+        let zero = product(&mut g, &none, &none).unwrap().word(&mut g, 2, 4).unwrap();
+        assert_eq!(numbers(&zero), [0; 4]);
+        assert_eq!(numbers(&none.extended(&mut g, 2, 3)), [0; 3]);
+    }
+}
+
+#[test]
+fn integers_take_a_gate_for_each_carry_and_none_for_signs() {
+    let sigma = 16;
+    let inputs = |signed| Integer { wires: Counted::inputs(sigma, 1), signed };
+    for (signed, factor) in [(false, 1), (false, -1), (true, 1), (true, -1)] {
+        let cost = counted(|g| {
+            let mut sum = BitSum::of(g, &inputs(signed));
+            sum.add_times(g, &BitSum::of(g, &inputs(signed)), factor);
+            drop(sum.word(g, sigma, 1));
+        });
+        assert_eq!(cost.ands, sigma as u64 - 1, "{signed} {factor}");
+    }
+    for signed in [false, true] {
+        let cost = counted(|g| drop(BitSum::of(g, &inputs(signed)).word(g, 100, 1)));
+        assert_eq!(cost.ands, 0, "a longer word");
+        let cost = counted(|g| drop(product(g, &inputs(signed), &inputs(signed))));
+        assert_eq!((cost.ands, cost.depth), (256, 1), "a product before its carries");
+        let cost = counted(|g| drop(square(g, &inputs(signed))));
+        assert_eq!((cost.ands, cost.depth), (120, 1), "a square before its carries");
+        let product_of = |g: &mut Counting| product(g, &inputs(signed), &inputs(signed));
+        let cost = counted(|g| drop(product_of(g).and_then(|sum| sum.word(g, 2 * sigma, 1))));
+        // σ² gates for pairs of bits, and an adder for each bit that is not one of the result.
+        assert!(cost.ands <= 2 * 256, "{}", cost.ands);
     }
 }
 
