@@ -5,6 +5,7 @@ mod backends;
 mod board;
 mod codes;
 mod exchange;
+mod expressions;
 mod files;
 mod hello;
 mod helper;
@@ -66,6 +67,7 @@ pub const TARGETS: &[Target] = &[
     backends::POSTGRES,
     backends::CLUSTER,
     profiles::PROFILE,
+    expressions::EXPRESSION,
     codes::ELIAS_FANO,
     codes::LABELS,
     codes::OKVS,
