@@ -122,13 +122,13 @@ fn agreement(pair: &Pair, protocol: &str, operation: Operation) -> (Agreement, &
     (agreement, ending)
 }
 
-/// Both sides' outcomes of a run in which the byte at `place` is changed, and the bytes that passed
-/// each way.
+/// Both sides' outcomes of a run in which the byte at `place` is changed, the bytes that passed
+/// each way, and whether that byte was among them.
 fn damaged(
     protocol: &str,
     operation: Operation,
     place: (usize, u64),
-) -> ([Result<Report, Error>; 2], [u64; 2]) {
+) -> ([Result<Report, Error>; 2], [u64; 2], bool) {
     let pair = Pair::new();
     let rows = |range: std::ops::Range<u32>| {
         let rows: Vec<String> = range.map(|id| format!("{id},{}", id % 7)).collect();
@@ -183,7 +183,8 @@ fn damaged(
             Err(error) => panic!("{case}: {name}: {error:?}"),
         }
     }
-    if !wire.damaged.load(Ordering::SeqCst) {
+    let is_damaged = wire.damaged.load(Ordering::SeqCst);
+    if !is_damaged {
         assert!(results.iter().all(Result::is_ok), "{case}: {results:?}");
     }
     let stray: Vec<_> = fs::read_dir(pair.directory.path())
@@ -192,7 +193,7 @@ fn damaged(
         .filter(|name| name.starts_with('.') || name.contains("partial"))
         .collect();
     assert!(stray.is_empty(), "{case}: {stray:?}");
-    (results, wire.passed.each_ref().map(|passed| passed.load(Ordering::SeqCst)))
+    (results, wire.passed.each_ref().map(|passed| passed.load(Ordering::SeqCst)), is_damaged)
 }
 
 /// The protocols, each with the first of its operations.
@@ -231,7 +232,7 @@ fn random_below(name: &str, n: u64, len: u64) -> u64 {
 
 /// The bytes that pass each way in an undamaged run of `protocol`.
 fn passed(protocol: &str, operation: Operation) -> [u64; 2] {
-    let (results, passed) = damaged(protocol, operation, (0, u64::MAX));
+    let (results, passed, _) = damaged(protocol, operation, (0, u64::MAX));
     assert!(results.iter().all(Result::is_ok), "{protocol}: {results:?}");
     passed
 }
@@ -254,8 +255,11 @@ fn damage_in_any_protocol_is_an_error_of_the_network() {
         for n in 0..places {
             let way = n as usize % 2;
             let place = (way, random_below(protocol, n, passed[way]));
-            let (results, _) = damaged(protocol, operation, place);
-            errors += u64::from(results.iter().any(Result::is_err));
+            // Under load, a short run has sent its last bytes before the wire counts any.
+            let run = || damaged(protocol, operation, place);
+            let hit = (0..5).map(|_| run()).find(|(_, _, is_damaged)| *is_damaged);
+            errors +=
+                u64::from(hit.is_some_and(|(results, ..)| results.iter().any(Result::is_err)));
         }
         // A side that has all it needs may end before it receives the other's last messages, so two
         // places may have no effect; `damaged` checks how both sides ended.
