@@ -15,4 +15,3 @@ mod laws;
 mod phasing;
 mod rr22_malicious;
 mod set_operations;
-mod wire;
