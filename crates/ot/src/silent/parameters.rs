@@ -125,22 +125,66 @@ impl Step {
         self.trees << self.row.depth
     }
 
+    /// Number of correlated transfers for its trees: one per level.
+    const fn transfers(self) -> usize {
+        self.trees * self.row.depth as usize
+    }
+
     /// The step with at least `len` outputs, which must not exceed the row's.
     fn giving(row: Row, len: usize) -> Self {
         Self { row, trees: len.div_ceil(row.tree_len()) }
     }
 }
 
-/// The steps that produce `len` outputs by `row`; a step by `first` makes its seeds.
-fn steps(first: Option<Row>, row: Row, len: usize) -> Vec<Step> {
-    let mut steps: Vec<Step> = first.map(|first| Step::giving(first, row.k)).into_iter().collect();
-    let mut left = len;
-    while left > row.len() {
-        steps.push(Step { row, trees: row.trees });
-        left -= row.len() - row.k;
+/// The steps that produce some number of outputs by one row, without a list of them: large numbers
+/// take many.
+#[derive(Clone, Copy, Debug)]
+struct StepCount {
+    /// A step by a smaller row, which makes the seeds of the next.
+    first: Option<Step>,
+    /// The step that is repeated.
+    whole: Step,
+    repeats: usize,
+    last: Step,
+}
+
+impl StepCount {
+    /// The steps that produce `len` outputs by `row`; a step by `first` makes its seeds.
+    fn new(first: Option<Row>, row: Row, len: usize) -> Self {
+        // A step's outputs, without the seeds of the next.
+        let outputs = row.len() - row.k;
+        let repeats = len.saturating_sub(row.len()).div_ceil(outputs);
+        Self {
+            first: first.map(|first| Step::giving(first, row.k)),
+            whole: Step { row, trees: row.trees },
+            repeats,
+            last: Step::giving(row, len - repeats * outputs),
+        }
     }
-    steps.push(Step::giving(row, left));
-    steps
+
+    /// The seeds of the first step.
+    fn seeds(&self) -> usize {
+        self.first.unwrap_or(self.whole).row.k
+    }
+
+    /// The sum of `of` over all steps.
+    fn sum(&self, of: impl Fn(Step) -> u64) -> u64 {
+        self.first.map_or(0, &of) + self.repeats as u64 * of(self.whole) + of(self.last)
+    }
+
+    fn trees(&self) -> usize {
+        self.sum(|step| step.trees as u64) as usize
+    }
+
+    /// Number of correlated transfers for the trees: one per level.
+    fn transfers(&self) -> usize {
+        self.sum(|step| step.transfers() as u64) as usize
+    }
+
+    fn list(&self) -> Vec<Step> {
+        let repeated = std::iter::repeat_n(self.whole, self.repeats);
+        self.first.into_iter().chain(repeated).chain([self.last]).collect()
+    }
 }
 
 /// Number of trees in all steps.
@@ -199,21 +243,22 @@ impl VolePlan {
             Values::Full => FULL,
             Values::Subfield16 { .. } => SUBFIELD,
         };
-        let dual = |start_len, steps| Self {
+        let in_steps = rows.iter().flat_map(|row| {
+            first_rows(rows, *row).map(|first| {
+                let steps = StepCount::new(first, *row, len);
+                (steps.seeds() + steps.trees(), Some(steps))
+            })
+        });
+        let plans = in_steps.chain([(len, None)]).filter(|(start_len, _)| *start_len <= DUAL_MAX);
+        let (start_len, steps) = plans
+            .min_by_key(|(start_len, steps)| vole_cost(values, *start_len, steps.as_ref()))
+            .expect("a plan for each number up to the limit");
+        Self {
             len,
             start: Start::Dual { depth: dual_depth(start_len) },
             start_len,
-            steps,
-        };
-        let in_steps = rows.iter().flat_map(|row| {
-            first_rows(rows, *row).map(|first| {
-                let steps = steps(first, *row, len);
-                dual(steps[0].row.k + all_trees(&steps), steps)
-            })
-        });
-        let plans = in_steps.chain([dual(len, Vec::new())]);
-        let plans = plans.filter(|plan| plan.start_len <= DUAL_MAX);
-        plans.min_by_key(|plan| plan.cost(values)).expect("a plan for each number up to the limit")
+            steps: steps.map(|steps| steps.list()).unwrap_or_default(),
+        }
     }
 
     /// Number of trees in all steps.
@@ -234,30 +279,6 @@ impl VolePlan {
     /// The trees of the steps in order, in groups that share a message.
     pub(super) fn groups(&self) -> Vec<Group> {
         groups(&self.steps, self.dual_trees(), self.dual_transfers())
-    }
-
-    /// Estimated picoseconds of both parties' computation and communication. Measured on one
-    /// machine; only meant for choosing between plans.
-    fn cost(&self, values: Values) -> u64 {
-        // Per byte: at 1 Gbit/s, and at 100 Mbit/s if few bytes matter.
-        let byte = match values {
-            Values::Full => 8_000,
-            Values::Subfield16 { .. } => 80_000,
-        };
-        let dual_output = if self.start_len <= 1 << 15 { 100_000 } else { 150_000 };
-        let output = |row: Row| match row.k {
-            0..=0x8000 => 27_000,
-            0x8001..=0x1_0000 => 28_000,
-            0x1_0001..=0x2_0000 => 38_000,
-            _ => 39_000,
-        };
-        let steps: u64 = self.steps.iter().map(|step| output(step.row) * step.len() as u64).sum();
-        dual_output * self.start_len as u64 + steps + byte * self.tree_bytes()
-    }
-
-    /// Bytes of the sender for the trees, and of the receiver for their transfers.
-    fn tree_bytes(&self) -> u64 {
-        (self.message_blocks() * 16 + self.transfers() * 15 / 8) as u64
     }
 
     /// Number of trees of the dual code.
@@ -283,8 +304,7 @@ impl VolePlan {
 
     /// Number of correlated transfers for all trees.
     pub(super) fn transfers(&self) -> usize {
-        let of_step = |step: &Step| step.trees * step.row.depth as usize;
-        self.dual_transfers() + self.steps.iter().map(of_step).sum::<usize>()
+        self.dual_transfers() + self.steps.iter().map(|step| step.transfers()).sum::<usize>()
     }
 
     /// Number of VOLEs from the extension below: the noise of the dual code, or the result.
@@ -301,6 +321,33 @@ impl VolePlan {
     }
 }
 
+/// Estimated picoseconds of both parties' computation and communication, if the dual code makes
+/// `start_len` correlations and `steps` the others. Measured on one machine; only meant for
+/// choosing between plans.
+fn vole_cost(values: Values, start_len: usize, steps: Option<&StepCount>) -> u64 {
+    // Per byte: at 1 Gbit/s, and at 100 Mbit/s if few bytes matter.
+    let byte = match values {
+        Values::Full => 8_000,
+        Values::Subfield16 { .. } => 80_000,
+    };
+    let dual_output = if start_len <= 1 << 15 { 100_000 } else { 150_000 };
+    let output = |row: Row| match row.k {
+        0..=0x8000 => 27_000,
+        0x8001..=0x1_0000 => 28_000,
+        0x1_0001..=0x2_0000 => 38_000,
+        _ => 39_000,
+    };
+    let outputs = |steps: &StepCount| steps.sum(|step| output(step.row) * step.len() as u64);
+    let dual_transfers = DUAL_TREES * dual_depth(start_len) as usize;
+    let transfers = dual_transfers + steps.map_or(0, StepCount::transfers);
+    dual_output * start_len as u64 + steps.map_or(0, outputs) + byte * tree_bytes(transfers)
+}
+
+/// Bytes of the sender for the trees with this number of transfers, and of the receiver for these.
+fn tree_bytes(transfers: usize) -> u64 {
+    (transfers * 16 + transfers * 15 / 8) as u64
+}
+
 /// The plan of one extension for silent correlated transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CotPlan {
@@ -315,33 +362,36 @@ impl CotPlan {
     pub(super) fn new(len: usize) -> Self {
         let in_steps = BINARY.iter().flat_map(|row| {
             first_rows(BINARY, *row).map(|first| {
-                let steps = steps(first, *row, len);
-                Self { start_len: steps[0].row.k, steps }
+                let steps = StepCount::new(first, *row, len);
+                (steps.seeds(), Some(steps))
             })
         });
-        let plans = in_steps.chain([Self { start_len: len, steps: Vec::new() }]);
-        plans.min_by_key(Self::cost).expect("the plan without steps exists")
-    }
-
-    fn cost(&self) -> u64 {
-        let tree_bytes: usize =
-            self.groups().iter().map(|group| 16 * group.transfers().len()).sum();
-        let bytes = (tree_bytes + self.transfers() * 15 / 8) as u64;
-        let output = |row: Row| if row.k <= 0x1_0000 { 15_000 } else { 20_000 };
-        let steps: u64 = self.steps.iter().map(|step| output(step.row) * step.len() as u64).sum();
-        8_000 * bytes + steps + 30_000 * self.transfers() as u64
+        let plans = in_steps.chain([(len, None)]);
+        let (start_len, steps) = plans
+            .min_by_key(|(start_len, steps)| cot_cost(*start_len, steps.as_ref()))
+            .expect("the plan without steps exists");
+        Self { start_len, steps: steps.map(|steps| steps.list()).unwrap_or_default() }
     }
 
     /// Number of transfers from the extension below.
     pub(super) fn transfers(&self) -> usize {
-        let of_step = |step: &Step| step.trees * step.row.depth as usize;
-        self.start_len + self.steps.iter().map(of_step).sum::<usize>()
+        self.start_len + self.steps.iter().map(|step| step.transfers()).sum::<usize>()
     }
 
     /// All trees, in groups that share a message.
     pub(super) fn groups(&self) -> Vec<Group> {
         groups(&self.steps, 0, self.start_len)
     }
+}
+
+/// As [`vole_cost`], for `start_len` transfers from the extension below.
+fn cot_cost(start_len: usize, steps: Option<&StepCount>) -> u64 {
+    let of_trees = steps.map_or(0, StepCount::transfers);
+    let transfers = start_len + of_trees;
+    let bytes = (16 * of_trees + transfers * 15 / 8) as u64;
+    let output = |row: Row| if row.k <= 0x1_0000 { 15_000 } else { 20_000 };
+    let outputs = |steps: &StepCount| steps.sum(|step| output(step.row) * step.len() as u64);
+    8_000 * bytes + steps.map_or(0, outputs) + 30_000 * transfers as u64
 }
 
 /// No step, or a step by a smaller row that makes the seeds of a step by `row`.
@@ -380,7 +430,7 @@ mod tests {
         for row in [BINARY, FULL, SUBFIELD].concat() {
             for len in [1, 2, row.tree_len(), row.len(), row.len() + 1, 5 * row.len(), 1 << 24] {
                 for first in [None, Some(FULL[1])] {
-                    let steps = steps(first, row, len);
+                    let steps = StepCount::new(first, row, len).list();
                     let seeds: usize = steps[1..].iter().map(|step| step.row.k).sum();
                     let outputs = steps.iter().map(|step| step.len()).sum::<usize>() - seeds;
                     assert!(outputs >= len && outputs < len + row.tree_len(), "{row:?}, {len}");
@@ -415,7 +465,8 @@ mod tests {
 
     #[test]
     fn large_extensions_cost_few_bytes() {
-        let bits = |len, values| 8 * VolePlan::new(len, values).tree_bytes() / len as u64;
+        let bits =
+            |len, values| 8 * tree_bytes(VolePlan::new(len, values).transfers()) / len as u64;
         assert!(bits(1 << 24, Values::Full) <= 3);
         assert!(bits(1 << 24, Values::Subfield16 { dim: 5 }) <= 1);
     }
