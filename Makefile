@@ -31,23 +31,13 @@ wheel: ## Build the Python package for publication: wheels for x86-64 and aarch6
 release: ## Make all that a release consists of, in `dist`: static command, archive, wheels, list of crates, checksums.
 	@scripts/release
 
-# More tests at a time than there are cores, since many wait for a peer. Not the examples, which `cargo test` alone
-# would build too: they measure, and `make clippy` sees that they compile.
 test: ## Run all tests but the thorough and the slow ones.
-	@scripts/need objcopy
-	@export TMPDIR; TMPDIR="$$(scripts/test-folder)"; \
-	words="$$(scripts/word-lists)"; databases="$$(scripts/databases)"; failed=0; set -x; \
-	VESICA_WORD_LISTS="$$words" VESICA_DATABASES="$$databases" RUST_TEST_THREADS=$$((2 * $$(getconf _NPROCESSORS_ONLN))) \
-		$(CARGO) test --workspace --locked --no-fail-fast --lib --bins --tests || failed=1; \
-	$(CARGO) test --workspace --locked --no-fail-fast --doc || failed=1; \
-	scripts/python-tests || failed=1; \
-	scripts/spark-tests -m smoke || failed=1; \
-	exit $$failed
+	@scripts/tests
 
 # At the same time, since both wait much: for networks that are slowed down, and for clusters that lost a worker.
 test-thorough: ## Run what continuous integration adds: all measurements of papers, all tests with Apache Spark.
 	@export TMPDIR; TMPDIR="$$(scripts/test-folder)"; \
-	failed=0; out=$$(mktemp); export VESICA_WHEEL; VESICA_WHEEL=$$(scripts/python-wheel); set -x; \
+	failed=0; out=$$(mktemp); export VESICA_WHEEL; VESICA_WHEEL=$${VESICA_WHEEL:-$$(scripts/python-wheel)}; set -x; \
 	scripts/python-tests -m thorough >"$$out" 2>&1 & papers=$$!; \
 	scripts/spark-tests -m "not smoke" || failed=1; \
 	wait $$papers || failed=1; \
