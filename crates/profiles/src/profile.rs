@@ -1,6 +1,7 @@
 //! The profiles: their names, versions and type tags.
 
 mod base64;
+mod catalogue;
 mod code;
 mod date;
 mod email;
@@ -10,9 +11,11 @@ mod siblings;
 mod text;
 mod uuid;
 
+pub use catalogue::CatalogueRow;
 pub use text::trimmed;
 
 use crate::refusal::Refusal;
+use catalogue::*;
 use std::fmt;
 use std::str::FromStr;
 
@@ -97,65 +100,6 @@ pub enum ProfileError {
     },
 }
 
-/// One profile, for documents and listings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CatalogueRow {
-    /// Its name; a parameter in angle brackets represents its values.
-    pub name: &'static str,
-    /// Version of its outputs.
-    pub version: u32,
-    /// Its description, in one line.
-    pub description: &'static str,
-}
-
-const fn row(name: &'static str, version: u32, description: &'static str) -> CatalogueRow {
-    CatalogueRow { name, version, description }
-}
-
-const EXACT: CatalogueRow =
-    row("exact", 2, "the bytes as they are; only a zero-length value is empty");
-const TRIM: CatalogueRow =
-    row("trim", 3, "blanks at both ends and unseen characters removed, Unicode form C");
-const LOWER: CatalogueRow = row("lower", 3, "as trim, then Unicode lower case");
-const EMAIL: CatalogueRow =
-    row("email", 3, "trimmed, lower case, domain in IDNA ASCII form; nothing provider-specific");
-const EMAIL_GOOGLE: CatalogueRow = row(
-    "email:google",
-    3,
-    "as email; for gmail.com and googlemail.com also dots and +tags removed, domain gmail.com",
-);
-const PHONE: CatalogueRow = row(
-    "phone:<REGION>",
-    3,
-    "E.164; numbers without country code belong to the region, as phone:GB",
-);
-const DATE: CatalogueRow =
-    row("date", 3, "YYYY-MM-DD out of the common forms; ambiguous day and month refused");
-const DATE_DMY: CatalogueRow = row("date:dmy", 3, "as date; where ambiguous the day comes first");
-const DATE_MDY: CatalogueRow = row("date:mdy", 3, "as date; where ambiguous the month comes first");
-const DIGITS: CatalogueRow = row(
-    "digits",
-    3,
-    "digits only; separators removed, leading zeros kept, decimal numbers and anything else \
-     refused",
-);
-const HEX: CatalogueRow =
-    row("hex", 3, "hexadecimal, lower case, without 0x; an even number of digits");
-const HEX_DIGEST: CatalogueRow = row(
-    "hex:<DIGEST>",
-    4,
-    "as hex, of the digest's length, or its Base64: md5, sha1, sha224, sha256, sha384, sha512",
-);
-
-const INTEGER: CatalogueRow =
-    row("integer:<BITS>", 3, "a whole number of at most BITS bits, 1 to 64; leading zeros removed");
-const IPV4: CatalogueRow = row("ipv4", 3, "an IPv4 address in dotted decimal form");
-const UUID: CatalogueRow = row(
-    "uuid",
-    1,
-    "a UUID in lower case with dashes; out of text with or without dashes, 16 bytes, or Base64",
-);
-
 impl Profile {
     /// Longest accepted value, in bytes.
     pub const MAX_LEN: usize = 64 << 20;
@@ -171,23 +115,6 @@ impl Profile {
 
     /// All profiles.
     pub fn catalogue() -> &'static [CatalogueRow] {
-        const ROWS: &[CatalogueRow] = &[
-            EXACT,
-            TRIM,
-            LOWER,
-            EMAIL,
-            EMAIL_GOOGLE,
-            PHONE,
-            DATE,
-            DATE_DMY,
-            DATE_MDY,
-            DIGITS,
-            HEX,
-            HEX_DIGEST,
-            INTEGER,
-            IPV4,
-            UUID,
-        ];
         ROWS
     }
 
