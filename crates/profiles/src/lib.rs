@@ -17,8 +17,10 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+mod fold;
 mod profile;
 mod refusal;
 
+pub use fold::fold;
 pub use profile::{CatalogueRow, Normalised, Profile, ProfileError, TypedForm, trimmed};
 pub use refusal::Refusal;

@@ -3,17 +3,25 @@
 mod base64;
 mod catalogue;
 mod code;
+mod compact;
 mod date;
 mod email;
+mod host;
 mod integer;
+mod person_name;
 mod phone;
+mod postcode;
+mod registered;
 mod siblings;
 mod text;
 mod uuid;
+mod vat;
 
 pub use catalogue::CatalogueRow;
+pub(crate) use text::form_c;
 pub use text::trimmed;
 
+use crate::fold::Umlauts;
 use crate::refusal::Refusal;
 use catalogue::*;
 use std::fmt;
@@ -51,6 +59,14 @@ enum Kind {
     Integer(u32),
     Ipv4,
     Uuid,
+    PersonName(Umlauts),
+    Postcode(postcode::Country),
+    SsnUs,
+    Nhs,
+    VatEu,
+    Iban,
+    Lei,
+    UrlHost,
 }
 
 /// How the cells of typed columns become the texts that a profile reads, where that depends on the
@@ -135,6 +151,15 @@ impl Profile {
             Kind::Integer(_) => &INTEGER,
             Kind::Ipv4 => &IPV4,
             Kind::Uuid => &UUID,
+            Kind::PersonName(Umlauts::Bare) => &PERSON_NAME,
+            Kind::PersonName(Umlauts::WithE) => &PERSON_NAME_DE,
+            Kind::Postcode(_) => &POSTCODE,
+            Kind::SsnUs => &SSN_US,
+            Kind::Nhs => &NHS,
+            Kind::VatEu => &VAT_EU,
+            Kind::Iban => &IBAN,
+            Kind::Lei => &LEI,
+            Kind::UrlHost => &URL_HOST,
         }
     }
 
@@ -165,6 +190,14 @@ impl Profile {
             Kind::Integer(_) => 7,
             Kind::Ipv4 => 8,
             Kind::Uuid => 9,
+            Kind::PersonName(_) => 10,
+            Kind::Postcode(_) => 11,
+            Kind::SsnUs => 12,
+            Kind::Nhs => 13,
+            Kind::VatEu => 14,
+            Kind::Iban => 15,
+            Kind::Lei => 16,
+            Kind::UrlHost => 17,
         }
     }
 
@@ -244,6 +277,14 @@ impl Profile {
             Kind::Integer(bits) => integer::integer(cell, bits, out),
             Kind::Ipv4 => integer::ipv4(cell, out),
             Kind::Uuid => uuid::uuid(cell, out),
+            Kind::PersonName(umlauts) => person_name::name(cell, umlauts, out),
+            Kind::Postcode(country) => postcode::postcode(cell, country, out),
+            Kind::SsnUs => registered::ssn_us(cell, out),
+            Kind::Nhs => registered::nhs(cell, out),
+            Kind::VatEu => vat::vat(cell, out),
+            Kind::Iban => registered::iban(cell, out),
+            Kind::Lei => registered::lei(cell, out),
+            Kind::UrlHost => host::host(cell, out),
         };
         if let Err(reason) = done {
             out.truncate(start);
@@ -259,6 +300,7 @@ impl fmt::Display for Profile {
             Kind::Phone(region) => write!(f, "phone:{region}"),
             Kind::Hex(Some(digest)) => write!(f, "hex:{digest}"),
             Kind::Integer(bits) => write!(f, "integer:{bits}"),
+            Kind::Postcode(country) => write!(f, "postcode:{country}"),
             _ => f.write_str(self.row().name),
         }
     }
@@ -300,19 +342,50 @@ impl FromStr for Profile {
             }
             ("ipv4", None) => Kind::Ipv4,
             ("uuid", None) => Kind::Uuid,
+            ("person-name", None) => Kind::PersonName(Umlauts::Bare),
+            ("person-name", Some("de")) => Kind::PersonName(Umlauts::WithE),
+            ("postcode", None) => return Err(ProfileError::MissingParameter { name: "postcode" }),
+            ("postcode", Some(country)) => Kind::Postcode(
+                postcode::Country::new(country).ok_or_else(|| unknown_parameter("postcode"))?,
+            ),
+            ("ssn-us", None) => Kind::SsnUs,
+            ("nhs", None) => Kind::Nhs,
+            ("vat-eu", None) => Kind::VatEu,
+            ("iban", None) => Kind::Iban,
+            ("lei", None) => Kind::Lei,
+            ("url-host", None) => Kind::UrlHost,
             _ => {
-                const NAMES: [&str; 11] = [
-                    "exact", "trim", "lower", "email", "phone", "date", "digits", "hex", "integer",
-                    "ipv4", "uuid",
+                const NAMES: [&str; 19] = [
+                    "exact",
+                    "trim",
+                    "lower",
+                    "email",
+                    "phone",
+                    "date",
+                    "digits",
+                    "hex",
+                    "integer",
+                    "ipv4",
+                    "uuid",
+                    "person-name",
+                    "postcode",
+                    "ssn-us",
+                    "nhs",
+                    "vat-eu",
+                    "iban",
+                    "lei",
+                    "url-host",
                 ];
                 if let Some(name) = NAMES.into_iter().find(|known| *known == name) {
                     return Err(unknown_parameter(name));
                 }
                 let likeness = |known: &&str| (strsim::jaro_winkler(known, name) * 1000.0) as u32;
-                let nearest = NAMES.into_iter().max_by_key(likeness);
+                // Any two letters make another word similar to a name of three.
+                let is_like =
+                    |known: &&str| likeness(known) > if known.len() > 3 { 700 } else { 800 };
                 return Err(ProfileError::Unknown {
                     name: text.to_string(),
-                    nearest: nearest.filter(|known| likeness(known) > 700),
+                    nearest: NAMES.into_iter().filter(is_like).max_by_key(likeness),
                 });
             }
         };

@@ -74,6 +74,42 @@ pub enum Refusal {
     /// 32 hexadecimal digits with dashes in other places than after 8, 12, 16 and 20 of them.
     #[error("holds hexadecimal digits with dashes in other places than in a UUID")]
     UuidDashes,
+    /// Characters other than letters, apostrophes, hyphens and points, or no letter.
+    #[error("holds no personal name")]
+    NotAName,
+    /// Not a postcode of the profile's country.
+    #[error("holds no postcode of the country")]
+    NotAPostcode,
+    /// Other than nine digits, or with hyphens in other places than after three and five of them.
+    #[error("holds no Social Security number")]
+    NotAnSsn,
+    /// Other than ten digits.
+    #[error("holds no NHS number")]
+    NotAnNhsNumber,
+    /// A number that its issuer gives to no person, such as `000-12-3456` or `9999999999`.
+    #[error("holds a number that is given to no person")]
+    NeverIssued,
+    /// Check digits that do not fit the rest: a typing error.
+    #[error("holds a number with wrong check digits")]
+    CheckDigits,
+    /// Not the form of a country's VAT number.
+    #[error("holds no VAT number")]
+    NotAVatNumber,
+    /// A VAT number without a country, or of a country whose rule the profile does not have.
+    #[error("holds a VAT number without a country that the profile knows")]
+    VatCountry,
+    /// Not an IBAN of a country in the registry, or of another length.
+    #[error("holds no IBAN")]
+    NotAnIban,
+    /// Other than 18 letters and digits and two digits.
+    #[error("holds no LEI")]
+    NotAnLei,
+    /// No address with the name of a host.
+    #[error("holds no web address")]
+    NotAUrl,
+    /// A host that is not a domain name, or an impossible one.
+    #[error("holds a web address with an impossible domain")]
+    HostDomain,
     /// A value that the agreement excludes, even if the profile can read it.
     #[error("holds a value that the agreement excludes")]
     Excluded,

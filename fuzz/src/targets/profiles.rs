@@ -31,11 +31,20 @@ pub(super) const PROFILE: Target = Target {
         b"123e4567-e89b-12d3-a456-426614174000",
         b" 12:00:00 AM",
         b"+00:00",
+        b"van der ",
+        b"d' ",
+        b"\xc2\xb4",
+        b"DE136695976",
+        b"ES54362315K",
+        b"IBAN: ",
+        b"GB82WEST12345698765432",
+        b"9434765919",
+        b"https://www.",
     ],
     max_len: 256,
 };
 
-const NAMES: [&str; 21] = [
+const NAMES: [&str; 33] = [
     "exact",
     "trim",
     "lower",
@@ -57,6 +66,18 @@ const NAMES: [&str; 21] = [
     "integer:64",
     "ipv4",
     "uuid",
+    "person-name",
+    "person-name:de",
+    "postcode:GB",
+    "postcode:NL",
+    "postcode:US",
+    "ssn-us",
+    "nhs",
+    "vat-eu",
+    "iban",
+    "lei",
+    "url-host",
+    "postcode:IE",
 ];
 
 /// The first byte selects the profile, the rest is the cell. For a byte beyond the profiles, the

@@ -60,6 +60,34 @@ pub(super) const UUID: CatalogueRow = row(
     1,
     "a UUID in lower case with dashes; out of text with or without dashes, 16 bytes, or Base64",
 );
+pub(super) const PERSON_NAME: CatalogueRow = row(
+    "person-name",
+    1,
+    "lower case, Latin letters in ASCII, particles joined to the next word, no apostrophes or \
+     titles",
+);
+pub(super) const PERSON_NAME_DE: CatalogueRow =
+    row("person-name:de", 1, "as person-name; umlauts become ae, oe and ue");
+pub(super) const POSTCODE: CatalogueRow = row(
+    "postcode:<COUNTRY>",
+    1,
+    "a postcode as the country's post prints it, as postcode:GB; of ZIP+4 the first five digits",
+);
+pub(super) const SSN_US: CatalogueRow =
+    row("ssn-us", 1, "a Social Security number of the United States, nine digits");
+pub(super) const NHS: CatalogueRow =
+    row("nhs", 1, "an NHS number, ten digits, the check digit right");
+pub(super) const VAT_EU: CatalogueRow = row(
+    "vat-eu",
+    1,
+    "a VAT number of the European Union or the United Kingdom with its country, check digits right",
+);
+pub(super) const IBAN: CatalogueRow =
+    row("iban", 1, "an IBAN in upper case without blanks, check digits right");
+pub(super) const LEI: CatalogueRow =
+    row("lei", 1, "a legal entity identifier in upper case, check digits right");
+pub(super) const URL_HOST: CatalogueRow =
+    row("url-host", 1, "the host of a web address in lower case and IDNA ASCII form, without www");
 
 /// All rows, as documents list them.
 pub(super) const ROWS: &[CatalogueRow] = &[
@@ -78,4 +106,13 @@ pub(super) const ROWS: &[CatalogueRow] = &[
     INTEGER,
     IPV4,
     UUID,
+    PERSON_NAME,
+    PERSON_NAME_DE,
+    POSTCODE,
+    SSN_US,
+    NHS,
+    VAT_EU,
+    IBAN,
+    LEI,
+    URL_HOST,
 ];

@@ -6,7 +6,7 @@
 //! trailing dot is dropped, and at least two labels are required. `email:google` then folds
 //! `gmail.com` and `googlemail.com`, and no other domain.
 
-use super::text::{lower_case, lower_form, trimmed_ascii, trimmed_but};
+use super::text::{is_joiner, lower_case, lower_form, trimmed_ascii, trimmed_but};
 use crate::refusal::Refusal;
 use idna::AsciiDenyList;
 use idna::uts46::{DnsLength, Hyphens, Uts46};
@@ -55,7 +55,6 @@ pub(super) fn email(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
 /// The domain of a cell with its joiners, if it has any: between letters of some scripts they
 /// distinguish domains, and IDNA refuses them in any other place (RFC 5892, appendix A).
 fn with_joiners(cell: &[u8]) -> Option<String> {
-    let is_joiner = |c: char| matches!(c, '\u{200c}' | '\u{200d}');
     let text = trimmed_but(cell, is_joiner);
     let (_, domain) = text.split_once('@')?;
     let domain = domain.trim_matches(|c: char| is_joiner(c) || c.is_whitespace());
@@ -170,11 +169,13 @@ fn push_address(local: &str, domain: &str, out: &mut Vec<u8>) -> Result<(), Refu
     }
     out.extend_from_slice(local.as_bytes());
     out.push(b'@');
-    let domain = domain.strip_suffix(['.', '\u{3002}', '\u{ff0e}', '\u{ff61}']).unwrap_or(domain);
-    unicode_domain(domain.as_bytes(), out)
+    push_domain(domain, out)
 }
 
-fn unicode_domain(domain: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
+/// Appends the ASCII form of a domain name, without a dot at its end.
+pub(super) fn push_domain(domain: &str, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    let domain = domain.strip_suffix(['.', '\u{3002}', '\u{ff0e}', '\u{ff61}']).unwrap_or(domain);
+    let domain = domain.as_bytes();
     // Refused below too, after more work; other domains can become shorter.
     if domain.is_ascii() && domain.len() > DOMAIN_MAX_BYTES {
         return Err(Refusal::EmailDomain);

@@ -20,6 +20,11 @@ pub(super) fn is_ignorable(c: char) -> bool {
     c >= '\u{ad}' && IGNORABLE.contains(c)
 }
 
+/// Whether `c` joins the letters at its sides, or keeps them from joining.
+pub(super) fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
+}
+
 /// The value that a spreadsheet shows for a cell without blanks at its ends: the inside of
 /// `="00123"`, which has no quote in it; and `'00123` without its apostrophe, where a digit, `+`,
 /// `-`, `=` or `@` follows and no other apostrophe, so that `'t Hooft` and `'quoted'` stay.
@@ -83,7 +88,7 @@ pub(super) fn trimmed_but(cell: &[u8], kept: impl Fn(char) -> bool) -> Cow<'_, s
 }
 
 /// Unicode normalisation form C.
-pub(super) fn form_c(text: &str) -> Cow<'_, str> {
+pub(crate) fn form_c(text: &str) -> Cow<'_, str> {
     ComposingNormalizerBorrowed::new_nfc().normalize(text)
 }
 
