@@ -1,0 +1,5 @@
+//! Integration tests in one program: `cargo test --workspace --test integration`.
+
+mod chains;
+mod typing_errors;
+mod vectors;
