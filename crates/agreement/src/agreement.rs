@@ -26,6 +26,7 @@ mod limits;
 mod parse;
 mod parties;
 mod question;
+mod rules;
 mod selection;
 mod table;
 mod terms;
@@ -40,12 +41,12 @@ pub use helper::{AidedAgreement, MAX_HELPER_NAME_CHARS, chance};
 pub use items::IntegerItems;
 pub use limits::{
     EXCLUDED_MAX_BYTES, FORMAT_VERSION, MAX_EXCLUDED, MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS,
-    MAX_ROWS, MAX_TITLE_CHARS, MIN_ROWS_DEFAULT, PARTITION_ROWS_MAX, PARTITION_ROWS_MIN,
+    MAX_ROWS, MAX_RULES, MAX_TITLE_CHARS, MIN_ROWS_DEFAULT, PARTITION_ROWS_MAX, PARTITION_ROWS_MIN,
     REPEATS_DEFAULT, REPEATS_MAX, SELF_CHECK_DEFAULT, SELF_CHECK_MAX, SELF_CHECK_MIN,
 };
 pub use parties::PartyTerms;
 pub use question::{KEY_BYTES_DEFAULT, KEY_MAX_BYTES, MatchBounds, Question, TEXT_LEN_BYTES};
-pub use terms::{HelperTerms, Key, Terms};
+pub use terms::{HelperTerms, Key, Rule, Terms};
 pub use values::{GroupTerms, MAX_SUMS, MAX_VALUE_COLUMNS, VALUE_MAX_BITS, ValueTerms};
 
 use jiff::civil::Date;
@@ -292,7 +293,7 @@ impl Agreement {
         let plain = self.question == Question::Intersection && self.bounds.are_none();
         let most = if plain { MAX_ROWS } else { COMPARED_ROWS };
         [
-            self.params_of(|party| party.max_rows.min(most)),
+            self.params_of(|party| party.max_items().min(most)),
             self.params_of(|party| party.min_rows.min(most)),
         ]
     }

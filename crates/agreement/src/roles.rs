@@ -5,7 +5,7 @@
 //! then take the roles that cost less. A peer that waits for our size before it announces its own
 //! can pick its role (`SECURITY.md`).
 
-use crate::agreement::Agreement;
+use crate::agreement::{Agreement, PartyTerms};
 use vesica_core::{PsiParams, Role, SessionId};
 
 /// One way to give the seated parties their roles, and the parameters of a run with them.
@@ -41,10 +41,10 @@ impl Roles {
         Ok(all)
     }
 
-    /// The possible roles of a run in which both parties have `max_rows` items; the roles by
+    /// The possible roles of a run in which both parties have `max_items` items; the roles by
     /// default are among them.
     pub fn largest(agreement: &Agreement) -> Vec<Self> {
-        let lens = agreement.seated(|party| party.max_rows);
+        let lens = agreement.seated(PartyTerms::max_items);
         Self::allowed(agreement, SessionId::from_bytes([0; 32]), lens)
             .expect("MAX_ROWS leaves room for the self-check")
     }

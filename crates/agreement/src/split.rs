@@ -90,8 +90,8 @@ pub fn least_memory(plan: Plan, params: &PsiParams) -> u64 {
 /// The most partitions into which `keyed` items of `party` can be split, for any size that the peer
 /// announces.
 pub fn most_partitions(agreement: &Agreement, party: &str, keyed: u64) -> u64 {
-    let own = if agreement.hide_sizes { agreement.terms_of(party).max_rows } else { keyed };
-    let peer = agreement.peer_of(party).max_rows;
+    let own = if agreement.hide_sizes { agreement.terms_of(party).max_items() } else { keyed };
+    let peer = agreement.peer_of(party).max_items();
     let with_check_items = |len: u64| len + agreement.self_check_items();
     Plan::new(with_check_items(own), with_check_items(peer), agreement.partition_rows).partitions()
 }

@@ -119,6 +119,29 @@ fn words(fault: &AgreementFault) -> (String, String) {
             format!("the key {name:?} is defined twice"),
             show("remove one of them, or give it another name"),
         ),
+        AgreementFault::RuleCount { found, max } => (
+            format!("there must be 1 to {max} rules, not {found}"),
+            show("leave [[rule]] out if all keys together must be equal"),
+        ),
+        AgreementFault::DuplicateRule { name } => (
+            format!("the rule {name:?} is defined twice"),
+            show("remove one of them, or give it another name"),
+        ),
+        AgreementFault::SameRule { name, other } => (
+            format!("the rules {other:?} and {name:?} have the same columns"),
+            show("remove one of them"),
+        ),
+        AgreementFault::UnusedKey { name } => (
+            format!("no rule has the key {name:?}"),
+            show("add it to the columns of a rule, or remove its [[key]]"),
+        ),
+        AgreementFault::TooManyItems { party, max_rows, rules, max } => (
+            format!(
+                "{max_rows} rows of {party} with a key under each of {rules} rules are more than \
+                 the {max} keys that a set may have"
+            ),
+            show("lower its max_rows, or use fewer rules"),
+        ),
         AgreementFault::ExcludedCount { field, found, max } => (
             format!("{field:?} must have 1 to {max} values, not {found}"),
             match found {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use vesica_agreement::figures::{bytes, grouped};
 use vesica_engine::{Bound, MemoryDefault};
-use vesica_preflight::{Checked, CheckedKey, Needs, Read, Refused};
+use vesica_preflight::{Checked, CheckedKey, Needs, Read, Refused, RuleRead};
 use vesica_records::{Faults, KeyCounts};
 use vesica_tables::{InputError, Place};
 
@@ -88,6 +88,10 @@ fn show_counts(read: &Read, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "{:>13}  without a key", grouped(counts.empty))?;
     writeln!(out, "{:>13}  refused by their profile", grouped(counts.refused))?;
     match read.distinct {
+        _ if !read.rules.is_empty() => {
+            writeln!(out, "{:>13}  with a key", grouped(read.keyed()))?;
+            show_rules(&read.rules, out)?;
+        }
         Some(distinct) => {
             writeln!(out, "{:>13}  with a key seen before", grouped(counts.duplicates))?;
             writeln!(out, "{:>13}  different keys", grouped(distinct))?;
@@ -95,6 +99,20 @@ fn show_counts(read: &Read, out: &mut impl Write) -> io::Result<()> {
         None => writeln!(out, "{:>13}  with a key", grouped(read.keyed()))?,
     }
     show_refused(counts, out)
+}
+
+/// How many rows can use each rule, and how unique their keys are.
+fn show_rules(rules: &[RuleRead], out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "\nrows with a key under each rule")?;
+    for RuleRead { name, rows, distinct, repeated } in rules {
+        write!(out, "{:>13}  {name}", grouped(*rows))?;
+        if let (Some(distinct), Some(repeated)) = (distinct, repeated) {
+            let (distinct, repeated) = (grouped(*distinct), grouped(*repeated));
+            write!(out, ": {distinct} different keys, {repeated} of more than one row")?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 /// What a run takes of the machine, if it needs disk or much memory.

@@ -46,8 +46,9 @@ pub fn check_scratch(
         _ if agreement.operation() != Operation::Intersection => false,
         (Some(_), _) => true,
         (None, Some(party)) if agreement.helper.is_none() => {
-            let rows = most_rows(source).min(agreement.terms_of(party).max_rows);
-            disk_bytes(rows, rows > agreement.partition_rows, memory_bytes) > 0
+            let terms = agreement.terms_of(party);
+            let items = most_rows(source).min(terms.max_rows) * terms.items_per_row;
+            disk_bytes(items, items > agreement.partition_rows, memory_bytes) > 0
         }
         _ => false,
     };

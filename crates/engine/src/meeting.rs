@@ -135,8 +135,8 @@ pub(crate) fn exchange_sizes(
     let mut len = [0; 8];
     channel.recv_into(&mut len)?;
     let len = u64::from_le_bytes(len);
-    let min = if hide_sizes { terms.max_rows } else { terms.min_rows };
-    let max = terms.max_rows;
+    let max = terms.max_items();
+    let min = if hide_sizes { max } else { terms.min_rows };
     if !(min..=max).contains(&len) {
         return Err(Misbehaviour::SizeOutsideAgreement { len, min, max }.into());
     }

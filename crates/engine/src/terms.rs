@@ -3,10 +3,10 @@
 use crate::answer::text_limit;
 use crate::{ConfigFault, Error};
 use std::collections::BTreeMap;
-use vesica_agreement::{Agreement, PartyTerms, Question};
+use vesica_agreement::{Agreement, PartyTerms, Question, Rule};
 use vesica_core::hash::ItemHash;
 use vesica_link::Identity;
-use vesica_records::{Extra, Groups, KeyColumn, KeyItems, KeyLimits, ValueColumns};
+use vesica_records::{Extra, Groups, KeyColumn, KeyItems, KeyLimits, KeyRule, ValueColumns};
 
 const ITEM_LABEL: &str = "vesica v1 item";
 
@@ -109,6 +109,8 @@ pub fn key_items(agreement: &Agreement, columns: &[KeyColumn]) -> KeyItems {
         .integer_items()
         .and_then(|integers| KeyItems::integers(columns, integers.first_key()));
     integers.unwrap_or_else(|| {
-        KeyItems::digests(ItemHash::new(ITEM_LABEL, &[agreement.hash().as_bytes()]))
+        let hash = ItemHash::new(ITEM_LABEL, &[agreement.hash().as_bytes()]);
+        let rule = |rule: &Rule| KeyRule { columns: rule.columns.clone() };
+        KeyItems::under_rules(hash, agreement.rules.iter().map(rule).collect())
     })
 }

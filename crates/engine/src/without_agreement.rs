@@ -58,7 +58,7 @@ impl SplitRun<'_> {
         let pieces = splitting.group(items, plan.partitions())?;
         let matched = Matched { row, role, params, plan };
         let (pieces, found, changes) = splitting.run(ctx, pieces, matched, label, &[], &|_| {})?;
-        let rows = found.rows(pieces, params.sender_len() as u64)?;
+        let rows = found.rows(pieces, params.sender_len() as u64, 1)?;
         Ok((rows, changes))
     }
 }

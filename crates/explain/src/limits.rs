@@ -106,7 +106,7 @@ impl Words<'_> {
                 if roles.are_exchanged {
                     parties.reverse();
                 }
-                let [most, other] = parties.map(|party| party.max_rows);
+                let [most, other] = parties.map(|party| party.max_items());
                 let of = |rows| self.usable(row, roles, rows);
                 let who = match (self.agreement.roles_are_open(), roles.are_exchanged) {
                     (false, _) => receiver.to_owned(),

@@ -42,7 +42,7 @@ impl Words<'_> {
                 grouped(self.agreement.partition_rows)
             ));
         }
-        points.push(key_columns(&self.agreement.keys));
+        points.push(key_columns(&self.agreement.keys, &self.agreement.rules));
         points
     }
 
@@ -144,9 +144,9 @@ impl Words<'_> {
         match &self.agreement.question {
             Question::Intersection => {
                 let allowed = if self.agreement.all_receive() {
-                    self.receiver.max_rows.max(self.sender.max_rows)
+                    self.receiver.max_items().max(self.sender.max_items())
                 } else {
-                    self.receiver.max_rows
+                    self.receiver.max_items()
                 };
                 let modified = match self.most_guesses().filter(|most| *most > allowed) {
                     Some(most) => format!(", {} by cheating", grouped(most)),
@@ -207,7 +207,7 @@ impl Words<'_> {
         let all = rows.flat_map(|row| allowed.iter().map(move |roles| (row, roles)));
         all.map(|(row, roles)| {
             let party = if roles.are_exchanged { self.sender } else { self.receiver };
-            self.usable(row, roles, party.max_rows).most
+            self.usable(row, roles, party.max_items()).most
         })
         .max()
     }

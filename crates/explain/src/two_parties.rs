@@ -28,7 +28,7 @@ impl Words<'_> {
     fn computed(&self) -> Vec<String> {
         let mut points = self.question();
         points.extend(self.bounds());
-        points.extend(of_keys(&self.agreement.keys));
+        points.extend(of_keys(&self.agreement.keys, &self.agreement.rules));
         points.push(
             "Rows without a key, and rows whose key the profile refuses, are skipped; each side's \
              report counts its own."
@@ -113,12 +113,20 @@ impl Words<'_> {
         }
         points.push(match (self.agreement.hide_sizes, self.agreement.integer_items()) {
             (true, None) => {
-                "The sizes are hidden: each side pads its set with random items up to its max_rows."
-                    .to_owned()
+                format!(
+                    "The sizes are hidden: each side pads its set with random items up to its \
+                     {}.",
+                    self.padded_to()
+                )
             }
             (true, Some(_)) => {
                 "The sizes are hidden: each side pads its set up to its max_rows with numbers that \
                  cannot be keys, and that differ from those of the other side."
+                    .to_owned()
+            }
+            (false, _) if !self.agreement.rules.is_empty() => {
+                "A size is the number of different keys under all rules, not of rows: a row has up \
+                 to one under each rule."
                     .to_owned()
             }
             (false, _) => "A size is the number of different keys, not of rows.".to_owned(),
@@ -131,13 +139,21 @@ impl Words<'_> {
         points
     }
 
+    /// The size to which a side pads its set.
+    fn padded_to(&self) -> String {
+        match self.agreement.rules.len() {
+            0 => "max_rows".to_owned(),
+            rules => format!("max_rows times {rules}, the number of rules"),
+        }
+    }
+
     /// `fact` in words, as `who` learns it of `peer`.
     pub(crate) fn words(&self, fact: Fact, who: &str, peer: &str) -> String {
         // A party that receives a union can remove the padding.
         let is_hidden = self.agreement.hide_sizes && !self.receives_union(who);
         let hidden = match fact {
-            Fact::PeerSetLen if is_hidden => " (hidden: always its max_rows)",
-            _ => "",
+            Fact::PeerSetLen if is_hidden => format!(" (hidden: always its {})", self.padded_to()),
+            _ => String::new(),
         };
         format!("{}{hidden}", fact.words(peer))
     }
@@ -285,7 +301,7 @@ impl Words<'_> {
                 grouped(MAX_PARTITIONS),
             ));
         }
-        if self.sender.max_rows.max(self.receiver.max_rows) > most {
+        if self.sender.max_items().max(self.receiver.max_items()) > most {
             points.extend(self.each("Memory", |row| self.memory(row)));
         }
         if let Some(integers) = self.agreement.integer_items() {
@@ -337,6 +353,7 @@ impl Words<'_> {
             );
         }
         let rows = self.sender.max_rows.max(self.receiver.max_rows);
+        let items = self.sender.max_items().max(self.receiver.max_items());
         format!(
             "the sets are matched in {} partitions of {sender} and {receiver} keys, random ones \
              included ({:.1} % and {:.1} % more keys in all), so that no one learns how many keys \
@@ -345,8 +362,8 @@ impl Words<'_> {
             grouped(plan.partitions()),
             more[0],
             more[1],
-            DISK_BYTES,
-            bytes(DISK_BYTES * rows),
+            DISK_BYTES * self.agreement.items_per_row(),
+            bytes(DISK_BYTES * items),
             grouped(rows),
         )
     }

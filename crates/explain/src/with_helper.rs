@@ -95,7 +95,7 @@ impl Words<'_> {
                 },
             ),
         }];
-        points.extend(of_keys(&self.agreement.keys));
+        points.extend(of_keys(&self.agreement.keys, &[]));
         points.push(
             "Rows without a key, and rows whose key the profile refuses, are skipped; each party's \
              report counts its own."

@@ -1,6 +1,6 @@
 //! What the parts of an explanation share.
 
-use vesica_agreement::{Agreement, Key, PartyTerms};
+use vesica_agreement::{Agreement, Key, PartyTerms, Rule};
 use vesica_core::Role;
 use vesica_protocols::{Condition, Fact, Protocol, Security};
 
@@ -28,7 +28,11 @@ pub(super) type Screen = [Vec<String>; SCREEN_TITLES.len()];
 const NAMED_COLUMNS: usize = 3;
 
 /// Which columns are compared, in one sentence.
-pub(super) fn key_columns(keys: &[Key]) -> String {
+pub(super) fn key_columns(keys: &[Key], rules: &[Rule]) -> String {
+    if !rules.is_empty() {
+        let named: Vec<String> = rules.iter().map(|rule| rule_in_words(rule, keys)).collect();
+        return format!("Rows match if these are equal: {}.", named.join("; or "));
+    }
     let named: Vec<String> = keys
         .iter()
         .take(NAMED_COLUMNS)
@@ -42,10 +46,33 @@ pub(super) fn key_columns(keys: &[Key]) -> String {
     format!("The key that is compared: the {columns} {}{more}.", named.join(", "))
 }
 
+/// A rule: its columns, and its name.
+fn rule_in_words(rule: &Rule, keys: &[Key]) -> String {
+    let columns: Vec<&str> = rule.columns.iter().map(|key| &*keys[*key].name).collect();
+    format!("{} (rule {:?})", columns.join(" and "), rule.name)
+}
+
 /// How the keys of rows are compared.
-pub(super) fn of_keys(keys: &[Key]) -> Vec<String> {
+pub(super) fn of_keys(keys: &[Key], rules: &[Rule]) -> Vec<String> {
     let mut points = Vec::new();
-    if keys.len() > 1 {
+    if !rules.is_empty() {
+        points.push(format!(
+            "Two rows match when they do under any of {} rules. Under a rule all its columns must \
+             be equal; a row in which one of them is empty or refused has no key under it.",
+            rules.len()
+        ));
+        let named = rules.iter().enumerate();
+        points.extend(
+            named.map(|(number, rule)| {
+                format!("Rule {}: {}.", number + 1, rule_in_words(rule, keys))
+            }),
+        );
+        points.push(
+            "Beyond the matching rows, who learns the result can see under which of its rules each \
+             row matches, and two rows of one side can match the same row of the other."
+                .to_owned(),
+        );
+    } else if keys.len() > 1 {
         let columns = keys.len();
         points.push(format!("The key has {columns} columns. Two rows match when all of them do."));
     }

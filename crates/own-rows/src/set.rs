@@ -19,6 +19,23 @@ impl RowSet {
         Self { words, len, keys }
     }
 
+    /// The rows with at least one set bit: row r has the bits r·`per_row` to (r+1)·`per_row` − 1 of
+    /// `words`, which has a bit for each of `entries`.
+    pub fn of_entries(words: Vec<u64>, entries: u64, per_row: u64, keys: u64) -> Self {
+        if per_row <= 1 {
+            return Self::new(words, entries, keys);
+        }
+        let len = entries / per_row;
+        let bit = |entry: u64| words[(entry / 64) as usize] >> (entry % 64) & 1;
+        let mut rows = vec![0; len.div_ceil(64) as usize];
+        for row in 0..len {
+            let first = row * per_row;
+            let any = (first..first + per_row).fold(0, |any, entry| any | bit(entry));
+            rows[(row / 64) as usize] |= any << (row % 64);
+        }
+        Self::new(rows, len, keys)
+    }
+
     /// The bits: ⌈[`len`](Self::len)/64⌉ words. Row r has bit r mod 64, from the lowest, of word
     /// ⌊r/64⌋; bits beyond the last row are 0.
     pub fn words(&self) -> &[u64] {

@@ -1,13 +1,12 @@
 //! One pass over a party's rows.
 
-use crate::checked::{Checked, CheckedKey, Limits, Read, Refused};
+use crate::checked::{Checked, CheckedKey, Limits, Read, Refused, RuleRead};
 use crate::needs::Needs;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use vesica_agreement::Agreement;
-use vesica_core::sort::sort_distinct;
+use vesica_agreement::{Agreement, Rule};
 use vesica_core::{Item, Operation};
 use vesica_engine::disk::check_scratch;
 use vesica_engine::terms::{extra, key_columns, key_items, key_limits, value_columns};
@@ -224,7 +223,7 @@ impl<'a> Check<'a> {
         let extra = Extra { refused, ..extra(self.agreement, self.values.as_ref()) };
         let hash = key_items(self.agreement, &self.key);
         let set = survey_keys(source, extra, &hash, limits, survey, progress)?;
-        Ok(Read { distinct: Some(set.counts.distinct), counts: set.counts })
+        Ok(Read { distinct: Some(set.counts.distinct), counts: set.counts, rules: Vec::new() })
     }
 
     /// The pass of an intersection.
@@ -236,33 +235,83 @@ impl<'a> Check<'a> {
         refused: Option<&RefusedList>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Read, InputError> {
-        let mut items = Some(Vec::<Item>::new());
+        let hash = key_items(self.agreement, &self.key);
+        let mut kept = Some(KeptItems::new(hash.items_per_row()));
         let mut sink = |batch: &[Item]| {
-            if let Some(kept) = &mut items {
-                kept.extend(batch.iter().filter(|item| **item != NO_ITEM));
+            if let Some(kept) = &mut kept {
+                kept.take(batch);
             }
             // Too many to compare here; the run compares them.
-            if items.as_ref().is_some_and(|kept| kept.len() > MAX_COMPARED_ITEMS) {
-                items = None;
-            }
+            kept.take_if(|kept| kept.len > MAX_COMPARED_ITEMS);
             Ok::<_, Infallible>(())
         };
-        let hash = key_items(self.agreement, &self.key);
         let streamed = survey_items(source, &hash, limits, survey, refused, &mut sink, progress);
         let counts = match streamed {
             Ok(streamed) => streamed.counts,
             Err(StreamError::Input(error)) => return Err(error),
             Err(StreamError::Sink(never)) => match never {},
         };
-        let distinct = items.map(|mut items| {
-            sort_distinct(&mut items);
-            items.len() as u64
+        let counted = kept.map(|kept| (kept.len as u64, kept.count()));
+        let rules = (0..).zip(&self.agreement.rules);
+        let rules = rules.map(|(number, rule): (usize, &Rule)| {
+            let of_rule = counted.as_ref().map(|(_, rules)| rules[number]);
+            RuleRead {
+                name: rule.name.clone(),
+                rows: counts.by_rule[number],
+                distinct: of_rule.map(|of| of.distinct),
+                repeated: of_rule.map(|of| of.repeated),
+            }
         });
-        let mut read = Read { counts, distinct };
-        if let Some(distinct) = distinct {
-            let duplicates = read.keyed() - distinct;
-            (read.counts.distinct, read.counts.duplicates) = (distinct, duplicates);
+        let rules = rules.collect();
+        let distinct =
+            counted.map(|(items, of)| (items, of.iter().map(|of| of.distinct).sum::<u64>()));
+        let mut read = Read { counts, distinct: distinct.map(|(_, distinct)| distinct), rules };
+        if let Some((items, distinct)) = distinct {
+            (read.counts.distinct, read.counts.duplicates) = (distinct, items - distinct);
         }
         Ok(read)
+    }
+}
+
+/// The items of rows, by rule.
+struct KeptItems {
+    by_rule: Vec<Vec<Item>>,
+    len: usize,
+}
+
+/// The keys under one rule.
+#[derive(Clone, Copy)]
+struct KeysOfRule {
+    distinct: u64,
+    /// Of more than one row.
+    repeated: u64,
+}
+
+impl KeptItems {
+    /// For rows with an entry for each of `rules` rules, or with one.
+    fn new(rules: usize) -> Self {
+        Self { by_rule: vec![Vec::new(); rules], len: 0 }
+    }
+
+    /// Takes the entries of whole rows.
+    fn take(&mut self, batch: &[Item]) {
+        for row in batch.chunks_exact(self.by_rule.len()) {
+            for (items, item) in self.by_rule.iter_mut().zip(row) {
+                if *item != NO_ITEM {
+                    items.push(*item);
+                    self.len += 1;
+                }
+            }
+        }
+    }
+
+    fn count(self) -> Vec<KeysOfRule> {
+        let of_rule = |mut items: Vec<Item>| {
+            items.sort_unstable();
+            let groups = items.chunk_by(|one, two| one == two);
+            let repeated = groups.clone().filter(|group| group.len() > 1).count() as u64;
+            KeysOfRule { distinct: groups.count() as u64, repeated }
+        };
+        self.by_rule.into_iter().map(of_rule).collect()
     }
 }

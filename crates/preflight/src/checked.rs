@@ -44,6 +44,21 @@ pub struct Read {
     /// Different keys; `None` if there were too many to compare them, which happens only with
     /// intersections.
     pub distinct: Option<u64>,
+    /// The keys under each rule, in the rules' order; none without rules.
+    pub rules: Vec<RuleRead>,
+}
+
+/// The keys of rows under one rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleRead {
+    /// Its name in the agreement.
+    pub name: String,
+    /// Rows with a key under it.
+    pub rows: u64,
+    /// Different keys; `None` as [`Read::distinct`].
+    pub distinct: Option<u64>,
+    /// Keys of more than one row; `None` as [`Read::distinct`].
+    pub repeated: Option<u64>,
 }
 
 impl Read {
@@ -52,12 +67,13 @@ impl Read {
         self.counts.rows - self.counts.empty - self.counts.refused
     }
 
-    /// Different keys, or rows with a key where the different ones were not counted.
+    /// Different keys under all rules, or rows with a key where the different ones were not counted.
     fn distinct_or_keyed(&self) -> u64 {
         self.distinct.unwrap_or(self.keyed())
     }
 
-    /// Rows whose key an earlier row has; `None` as [`Read::distinct`].
+    /// Rows whose key an earlier row has; under rules, keys that an earlier row has. `None` as
+    /// [`Read::distinct`].
     pub fn duplicates(&self) -> Option<u64> {
         self.distinct.map(|_| self.counts.duplicates)
     }

@@ -1,6 +1,6 @@
 //! Serialises [`Checked`]: every field has one form, so that other programs can rely on it.
 
-use crate::checked::{Checked, CheckedKey, Limits, Refused};
+use crate::checked::{Checked, CheckedKey, Limits, Refused, RuleRead};
 use serde::{Serialize, Serializer};
 use vesica_records::{
     FaultCount, FloatTexts, FrequentKey, Misfit, PartShape, RefusedCount, Shape, SingleQuoted,
@@ -22,6 +22,9 @@ struct Figures<'a> {
     distinct: Option<u64>,
     /// With a key and an empty value, which counts as 0.
     without_value: Option<u64>,
+    /// With a key under each rule; left out without rules.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rules: Vec<RuleFigures<'a>>,
     refused_by: Vec<Rows<'a>>,
     /// With a key in single quotes, which are compared too.
     single_quoted: Vec<Rows<'a>>,
@@ -42,6 +45,17 @@ struct Figures<'a> {
     expired: Option<String>,
     /// Why a run would refuse the rows.
     refusal: Option<RefusalFigures>,
+}
+
+/// Keys under one rule.
+#[derive(Serialize)]
+struct RuleFigures<'a> {
+    name: &'a str,
+    rows: u64,
+    /// Different keys.
+    distinct: Option<u64>,
+    /// Keys of more than one row.
+    repeated: Option<u64>,
 }
 
 /// Rows of one column that have something in common.
@@ -175,6 +189,7 @@ fn figures(checked: &Checked) -> Figures<'_> {
         duplicates: read.and_then(|read| read.duplicates()),
         distinct: read.and_then(|read| read.distinct),
         without_value: counts.map(|counts| counts.without_value),
+        rules: read.iter().flat_map(|read| &read.rules).map(rule).collect(),
         refused_by: counts.iter().flat_map(|counts| &counts.refused_by).map(refused).collect(),
         single_quoted: counts.iter().flat_map(|counts| &counts.single_quoted).map(quoted).collect(),
         floats: counts.iter().flat_map(|counts| &counts.floats).map(floats).collect(),
@@ -193,6 +208,11 @@ fn figures(checked: &Checked) -> Figures<'_> {
         expired: checked.expired.map(|on| on.to_string()),
         refusal: checked.refused.as_ref().map(refusal),
     }
+}
+
+fn rule(read: &RuleRead) -> RuleFigures<'_> {
+    let RuleRead { name, rows, distinct, repeated } = read;
+    RuleFigures { name, rows: *rows, distinct: *distinct, repeated: *repeated }
 }
 
 fn places(first: &[Place]) -> Vec<PlaceFigures<'_>> {

@@ -15,5 +15,5 @@ mod figures;
 mod needs;
 
 pub use check::{Check, Options};
-pub use checked::{Checked, CheckedKey, Limits, Read, Refused};
+pub use checked::{Checked, CheckedKey, Limits, Read, Refused, RuleRead};
 pub use needs::Needs;

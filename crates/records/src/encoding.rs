@@ -25,11 +25,26 @@
 //! The parts can be parsed in sequence, so the encoding is injective over all sequences of (tag,
 //! value): ("a,b", "c") and ("a", "b,c") differ. A key with an empty column has no encoding; its
 //! row is skipped and counted. Vectors: `vectors/encoding.json`.
+//!
+//! A key under one of several rules begins with a part of tag 0, whose value is the number of the
+//! rule, four bytes, little-endian. The other parts are those of the rule's columns, in the order
+//! of their names.
 
 use vesica_profiles::{Normalised, Profile, Refusal};
 
 /// Bytes of a part before its value.
 pub const PART_HEADER_LEN: usize = 5;
+
+/// The tag of the part that names a rule.
+const RULE_TAG: u8 = 0;
+
+/// Appends the part of the rule with this number to `out`.
+pub(crate) fn push_rule(rule: usize, out: &mut Vec<u8>) {
+    let number = (rule as u32).to_le_bytes();
+    out.push(RULE_TAG);
+    out.extend_from_slice(&(number.len() as u32).to_le_bytes());
+    out.extend_from_slice(&number);
+}
 
 /// Appends the part of one column to `out`; unless the result is [`Normalised::Value`], `out` is
 /// unchanged. `cell` is UTF-8, as its reader has checked.

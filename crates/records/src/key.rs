@@ -1,7 +1,9 @@
 //! The key columns, and the encoded key of a row.
 
-use crate::encoding::{PART_HEADER_LEN, push_cell};
+use crate::encoding::{PART_HEADER_LEN, push_cell, push_rule};
+use crate::key_items::KeyRule;
 use crate::never::Never;
+use std::ops::Range;
 use vesica_inputs::error::InputError;
 use vesica_profiles::{Normalised, Profile, Refusal};
 use vesica_tables::{CellColumn, Row, Source};
@@ -95,7 +97,8 @@ impl CellRule {
     }
 }
 
-/// The result for a row's key columns.
+/// The result for the columns of a key.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoded {
     /// An encoded key, now at the end of the buffer.
     Key,
@@ -107,13 +110,75 @@ pub(crate) enum Encoded {
 
 /// Encodes rows in sequence.
 pub(crate) struct KeyEncoder {
-    rules: Vec<CellRule>,
+    cells: Vec<CellRule>,
+    rules: Vec<KeyRule>,
     scratch: Vec<u8>,
+    /// The encoded parts of a row's columns, for its keys under rules.
+    parts: Vec<u8>,
+    columns: Vec<Part>,
+}
+
+/// What became of a row's cell in one column.
+enum Part {
+    /// The place of its encoded part.
+    Value(Range<usize>),
+    Empty,
+    Refused(Refusal),
 }
 
 impl KeyEncoder {
-    pub(crate) fn new(columns: &[KeyColumn]) -> Self {
-        Self { rules: columns.iter().map(CellRule::of).collect(), scratch: Vec::new() }
+    pub(crate) fn new(columns: &[KeyColumn], rules: &[KeyRule]) -> Self {
+        Self {
+            cells: columns.iter().map(CellRule::of).collect(),
+            rules: rules.to_vec(),
+            scratch: Vec::new(),
+            parts: Vec::new(),
+            columns: Vec::new(),
+        }
+    }
+
+    /// Encodes the cells of `row` for [`under`](Self::under).
+    pub(crate) fn look(&mut self, row: &impl Row) {
+        self.parts.clear();
+        self.columns.clear();
+        for (key, cell) in self.cells.iter_mut().enumerate() {
+            let start = self.parts.len();
+            let part = match cell.push(row.cell(key, &mut self.scratch), &mut self.parts) {
+                Ok(Normalised::Value) => Part::Value(start..self.parts.len()),
+                Ok(Normalised::Empty) => Part::Empty,
+                Err(reason) => Part::Refused(reason),
+            };
+            // A refused value may have left its part.
+            if !matches!(part, Part::Value(_)) {
+                self.parts.truncate(start);
+            }
+            self.columns.push(part);
+        }
+    }
+
+    /// Appends the key, under the rule of this number, of the row that [`look`](Self::look) saw
+    /// last to `out`; without a key, `out` is unchanged.
+    pub(crate) fn under(&self, rule: usize, out: &mut Vec<u8>) -> Encoded {
+        let start = out.len();
+        let mut refused = None;
+        push_rule(rule, out);
+        for key in &self.rules[rule].columns {
+            match &self.columns[*key] {
+                Part::Value(place) => out.extend_from_slice(&self.parts[place.clone()]),
+                Part::Empty => {
+                    out.truncate(start);
+                    return Encoded::Empty;
+                }
+                Part::Refused(reason) => refused = refused.or(Some((*key, *reason))),
+            }
+        }
+        match refused {
+            Some((key, reason)) => {
+                out.truncate(start);
+                Encoded::Refused { key, reason }
+            }
+            None => Encoded::Key,
+        }
     }
 
     /// Appends the key of `row` to `out`; without a key, `out` is unchanged.
@@ -121,7 +186,7 @@ impl KeyEncoder {
     pub(crate) fn encode(&mut self, row: &impl Row, out: &mut Vec<u8>) -> Encoded {
         let start = out.len();
         let mut refused = None;
-        for (key, rule) in self.rules.iter_mut().enumerate() {
+        for (key, rule) in self.cells.iter_mut().enumerate() {
             let cell = row.cell(key, &mut self.scratch);
             match rule.push(cell, out) {
                 Ok(Normalised::Value) => {}

@@ -1,4 +1,4 @@
-//! From encoded keys to items.
+//! From a row's encoded keys to items.
 
 use crate::encoding::PART_HEADER_LEN;
 use crate::key::KeyColumn;
@@ -6,10 +6,20 @@ use vesica_core::Item;
 use vesica_core::hash::ItemHash;
 use vesica_profiles::Profile;
 
-/// How an encoded key becomes the item that is compared.
+/// One of several keys of a row, any of which may match: the columns whose values must all be
+/// equal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRule {
+    /// The positions of its columns among the [`KeyColumn`]s. At least one.
+    pub columns: Vec<usize>,
+}
+
+/// Which items a row has, and how an encoded key becomes one.
 #[derive(Clone)]
 pub struct KeyItems {
     kind: Kind,
+    /// Empty: one key of all columns.
+    rules: Vec<KeyRule>,
 }
 
 #[derive(Clone)]
@@ -21,7 +31,13 @@ enum Kind {
 impl KeyItems {
     /// Items that are 128-bit digests of keys.
     pub fn digests(hash: ItemHash) -> Self {
-        Self { kind: Kind::Digests(hash) }
+        Self { kind: Kind::Digests(hash), rules: Vec::new() }
+    }
+
+    /// Items that are 128-bit digests of keys, one for each of `rules` under which a row has a key.
+    /// The key begins with the number of its rule, so that keys under different rules never match.
+    pub fn under_rules(hash: ItemHash, rules: Vec<KeyRule>) -> Self {
+        Self { kind: Kind::Digests(hash), rules }
     }
 
     /// Items that are the integers of a key of one column, each larger by `first`, the item of the
@@ -30,7 +46,18 @@ impl KeyItems {
     pub fn integers(columns: &[KeyColumn], first: u128) -> Option<Self> {
         let [column] = columns else { return None };
         column.profile.integer_bits()?;
-        Some(Self { kind: Kind::Integers { profile: column.profile, first } })
+        let kind = Kind::Integers { profile: column.profile, first };
+        Some(Self { kind, rules: Vec::new() })
+    }
+
+    /// The rules; none if there is one key of all columns.
+    pub(crate) fn rules(&self) -> &[KeyRule] {
+        &self.rules
+    }
+
+    /// How many items a row can have.
+    pub fn items_per_row(&self) -> usize {
+        self.rules.len().max(1)
     }
 
     /// The item of an encoded key.

@@ -36,7 +36,7 @@ pub(crate) struct KeyPass<'a> {
 impl<'a> KeyPass<'a> {
     pub(crate) fn new(columns: &[KeyColumn], hash: &'a KeyItems) -> Self {
         Self {
-            encoder: KeyEncoder::new(columns),
+            encoder: KeyEncoder::new(columns, hash.rules()),
             hash,
             rows: 0,
             waiting: Vec::new(),
@@ -65,7 +65,6 @@ impl<'a> KeyPass<'a> {
         items: &mut Vec<Item>,
         look: impl FnOnce(&[u8]) -> Result<(), E>,
     ) -> Result<Outcome, E> {
-        const WIDTH: usize = ItemHash::BATCH_KEY_LEN;
         self.rows += 1;
         let start = self.waiting.len();
         match self.encoder.encode(row, &mut self.waiting) {
@@ -78,11 +77,44 @@ impl<'a> KeyPass<'a> {
             Encoded::Empty => return Ok(Outcome::Empty),
             Encoded::Refused { key, reason } => return Ok(Outcome::Refused { key, reason }),
         }
+        self.take(start, row, items);
+        Ok(Outcome::Item)
+    }
+
+    /// Like [`collect`](Self::collect), for rows with a key under each of several rules: passes the
+    /// outcome under each rule, in their order, to `of_rule`. Without rules there is one outcome.
+    pub(crate) fn collect_each(
+        &mut self,
+        row: &impl Row,
+        items: &mut Vec<Item>,
+        mut of_rule: impl FnMut(Outcome),
+    ) {
+        if self.hash.rules().is_empty() {
+            return of_rule(self.collect(row, items));
+        }
+        self.rows += 1;
+        self.encoder.look(row);
+        for rule in 0..self.hash.rules().len() {
+            let start = self.waiting.len();
+            of_rule(match self.encoder.under(rule, &mut self.waiting) {
+                Encoded::Key => {
+                    self.take(start, row, items);
+                    Outcome::Item
+                }
+                Encoded::Empty => Outcome::Empty,
+                Encoded::Refused { key, reason } => Outcome::Refused { key, reason },
+            });
+        }
+    }
+
+    /// Takes the last key, from `start` on, which is of `row`.
+    #[inline]
+    fn take(&mut self, start: usize, row: &impl Row, items: &mut Vec<Item>) {
+        const WIDTH: usize = ItemHash::BATCH_KEY_LEN;
         let len = self.waiting.len() - start;
         if len > WIDTH {
             let place = self.place(row);
-            self.collect_long(start, place, items);
-            return Ok(Outcome::Item);
+            return self.collect_long(start, place, items);
         }
         self.waiting_lens[start / WIDTH] = len as u8;
         self.waiting_places[start / WIDTH] = self.place(row);
@@ -92,7 +124,6 @@ impl<'a> KeyPass<'a> {
         if self.waiting.len() == WIDTH * ItemHash::BATCH {
             self.flush(items);
         }
-        Ok(Outcome::Item)
     }
 
     /// The rows that follow are in `file`.
@@ -174,7 +205,7 @@ mod tests {
             profile: Profile::EXACT,
             never: vec![],
         }];
-        let mut encoder = KeyEncoder::new(&columns);
+        let mut encoder = KeyEncoder::new(&columns, &[]);
         let one_by_one = rows
             .iter()
             .filter_map(|row| {

@@ -86,6 +86,9 @@ pub struct KeyCounts {
     pub duplicates: u64,
     /// Different keys.
     pub distinct: u64,
+    /// Under rules, the rows with a key under each of them, in their order; none without rules. A
+    /// row may have several keys then, and `duplicates` counts repeated keys, not rows.
+    pub by_rule: Vec<u64>,
     /// Rows with a key whose value is empty and counts as 0; 0 where no values are read.
     pub without_value: u64,
     /// The refused rows by column and reason, in the order they were first met.

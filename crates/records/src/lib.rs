@@ -39,7 +39,7 @@ mod values;
 pub use doubts::{FloatTexts, FrequentKey, Misfit, PartShape};
 pub use faults::{FaultCount, Faults};
 pub use key::KeyColumn;
-pub use key_items::KeyItems;
+pub use key_items::{KeyItems, KeyRule};
 pub use keys::{
     Extra, KeyCounts, KeyLimits, KeySet, RefusedCount, SingleQuoted, read_keys, read_keys_with,
     survey_keys,

@@ -14,8 +14,8 @@ use vesica_tables::{CellColumn, Meter, Progress, Row, Source, Visit, visit};
 /// Represents a row without a usable key. A digest equals it with probability 2^-128.
 pub const NO_ITEM: Item = Item::from_bytes([0; Item::LEN]);
 
-/// Rows whose items are passed to the sink together.
-const BLOCK_ROWS: usize = 1 << 13;
+/// Entries that are passed to the sink together, or as many as the next row has more.
+const BLOCK_ENTRIES: usize = 1 << 13;
 
 /// The result of [`stream_items`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,10 +23,12 @@ pub struct Streamed {
     /// Counts of the rows. This pass does not see repeated keys: `duplicates`, `distinct` and
     /// `without_value` are 0.
     pub counts: KeyCounts,
-    /// Number of rows, each of which has an item or [`NO_ITEM`].
+    /// Number of rows, each of which has an item or [`NO_ITEM`]: one, or one for each rule.
     pub rows: u64,
     /// Rows with a usable key.
     pub keyed: u64,
+    /// Items, repeated ones included: as many as `keyed` without rules.
+    pub items: u64,
 }
 
 /// A streaming pass that ended early.
@@ -41,7 +43,7 @@ pub enum StreamError<E> {
 }
 
 /// Streams the item of every row, in the order of the rows: `sink` receives some thousands at a
-/// time. A row without a usable key, empty or refused, is counted as in [`crate::read_keys`] and
+/// time. Under rules a row has one for each of them, in their order. A row without a usable key, empty or refused, is counted as in [`crate::read_keys`] and
 /// has [`NO_ITEM`].
 ///
 /// Memory is fixed buffers, for any size of the file. `hash` should return digests: the integer 0
@@ -118,36 +120,38 @@ fn stream<'a, E>(
         sink,
         refused: None,
         keyed: 0,
+        items: 0,
     };
+    stream.tally.counts.by_rule = vec![0; hash.rules().len()];
     let mut meter = Meter::new(source.len_bytes(), progress);
     let rows = visit(source, cells, &mut meter, &mut stream)?;
     if stream.refused.is_none() {
         stream.hand_on();
     }
-    let Stream { mut pass, tally, refused, keyed, .. } = stream;
+    let Stream { mut pass, tally, refused, keyed, items, .. } = stream;
     if let Some(error) = refused {
         return Err(StreamError::Sink(error));
     }
     let mut counts = tally.finish(rows, keyed)?;
     counts.frequent = pass.frequent(columns);
-    Ok(Streamed { counts, rows, keyed })
+    Ok(Streamed { counts, rows, keyed, items })
 }
 
-/// The items of consecutive rows.
+/// The items of consecutive rows. A row has an entry for each rule, or one.
 #[derive(Default)]
 struct Block {
-    /// Items of the rows that have one; the last may still be in [`KeyPass`].
+    /// Those there are; the last may still be in [`KeyPass`].
     items: Vec<Item>,
-    /// The rows without an item, relative to the start of the block, ascending.
+    /// The entries without an item, relative to the start of the block, ascending.
     gaps: Vec<usize>,
-    rows: usize,
+    entries: usize,
 }
 
 impl Block {
-    /// Inserts [`NO_ITEM`] for rows without an item.
+    /// Inserts [`NO_ITEM`] for entries without an item.
     fn align(&mut self) {
         let mut items = self.items.len();
-        let mut end = self.rows;
+        let mut end = self.entries;
         self.items.resize(end, NO_ITEM);
         // From the end, so that no item is overwritten before it is moved.
         for gap in self.gaps.drain(..).rev() {
@@ -168,6 +172,7 @@ struct Stream<'a, E> {
     /// The error of the sink.
     refused: Option<E>,
     keyed: u64,
+    items: u64,
 }
 
 impl<E> Stream<'_, E> {
@@ -175,13 +180,13 @@ impl<E> Stream<'_, E> {
     #[inline(never)]
     fn hand_on(&mut self) {
         self.pass.flush(&mut self.block.items);
-        self.keyed += self.block.items.len() as u64;
+        self.items += self.block.items.len() as u64;
         self.block.align();
-        if self.block.rows > 0 {
+        if self.block.entries > 0 {
             self.refused = (self.sink)(&self.block.items).err();
         }
         self.block.items.clear();
-        self.block.rows = 0;
+        self.block.entries = 0;
     }
 }
 
@@ -195,19 +200,33 @@ impl<E> Visit for Stream<'_, E> {
     fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError> {
         self.tally.check_room(self.pass.rows())?;
         self.tally.look(row)?;
-        match self.pass.collect(row, &mut self.block.items) {
-            Outcome::Item => {}
-            Outcome::Empty => {
-                self.tally.counts.empty += 1;
-                self.block.gaps.push(self.block.rows);
+        let (mut has_item, mut refused) = (false, None);
+        let Block { items, gaps, entries } = &mut self.block;
+        let by_rule = &mut self.tally.counts.by_rule;
+        let mut rule = 0;
+        self.pass.collect_each(row, items, |outcome| {
+            match outcome {
+                Outcome::Item => {
+                    has_item = true;
+                    if let Some(count) = by_rule.get_mut(rule) {
+                        *count += 1;
+                    }
+                }
+                Outcome::Empty => gaps.push(*entries),
+                Outcome::Refused { key, reason } => {
+                    refused = refused.or(Some((key, reason)));
+                    gaps.push(*entries);
+                }
             }
-            Outcome::Refused { key, reason } => {
-                self.tally.refuse(key, reason, row)?;
-                self.block.gaps.push(self.block.rows);
-            }
+            *entries += 1;
+            rule += 1;
+        });
+        match refused {
+            _ if has_item => self.keyed += 1,
+            Some((key, reason)) => self.tally.refuse(key, reason, row)?,
+            None => self.tally.counts.empty += 1,
         }
-        self.block.rows += 1;
-        if self.block.rows < BLOCK_ROWS {
+        if self.block.entries < BLOCK_ENTRIES {
             return Ok(ControlFlow::Continue(()));
         }
         self.hand_on();

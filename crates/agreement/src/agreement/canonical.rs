@@ -4,7 +4,7 @@ use super::Agreement;
 use super::limits::{ALL, FORMAT_VERSION, MAX_ROWS, NEVER, PARTITION_ROWS_MAX, REPEATS_DEFAULT};
 use super::parties::PartyTerms;
 use super::question::Question;
-use super::terms::Key;
+use super::terms::{Key, Rule};
 use super::values::GroupTerms;
 use std::fmt::{self, Write};
 use vesica_core::hash;
@@ -98,6 +98,7 @@ impl Agreement {
             write_question(&self.question, &mut out).expect("a string takes any text");
         }
         write_keys(&self.keys, &mut out);
+        write_rules(&self.rules, &self.keys, &mut out);
         write_parties(&self.parties, &mut out);
         out
     }
@@ -185,6 +186,17 @@ fn write_keys(keys: &[Key], out: &mut String) {
                 key.never.iter().map(|value| Quoted(value).to_string()).collect();
             writeln!(out, "never = [{}]", never.join(", ")).expect("a string takes any text");
         }
+    }
+}
+
+/// Appends the tables of `rules`.
+fn write_rules(rules: &[Rule], keys: &[Key], out: &mut String) {
+    for rule in rules {
+        let columns: Vec<String> =
+            rule.columns.iter().map(|key| Quoted(&keys[*key].name).to_string()).collect();
+        out.push_str("\n[[rule]]\n");
+        write_line(out, "name", &Quoted(&rule.name));
+        writeln!(out, "columns = [{}]", columns.join(", ")).expect("a string takes any text");
     }
 }
 

@@ -106,6 +106,46 @@ pub enum AgreementFault {
         /// The name.
         name: String,
     },
+    /// No rule, or too many of them.
+    #[error("there must be 1 to {max} rules, not {found}")]
+    RuleCount {
+        /// How many there are.
+        found: usize,
+        /// Most.
+        max: usize,
+    },
+    /// Two rules have the same name.
+    #[error("the rule {name:?} is defined twice")]
+    DuplicateRule {
+        /// The name.
+        name: String,
+    },
+    /// Two rules compare the same keys.
+    #[error("the rules {other:?} and {name:?} have the same columns")]
+    SameRule {
+        /// The name of the later one.
+        name: String,
+        /// The name of the earlier one.
+        other: String,
+    },
+    /// A key is in no rule.
+    #[error("no rule has the key {name:?}")]
+    UnusedKey {
+        /// The key.
+        name: String,
+    },
+    /// A party's rows could have more items under all rules than a set can have.
+    #[error("max_rows {max_rows} of {party:?} times {rules} rules is above {max}")]
+    TooManyItems {
+        /// The party.
+        party: String,
+        /// Its `max_rows`.
+        max_rows: u64,
+        /// The number of rules.
+        rules: usize,
+        /// The largest set.
+        max: u64,
+    },
     /// A list of excluded values that is empty, or too long.
     #[error("{field:?} must have 1 to {max} values, not {found}")]
     ExcludedCount {

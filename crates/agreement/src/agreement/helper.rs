@@ -28,7 +28,7 @@ const HELPER_NAME_DEFAULT: &str = "helper";
 const MIN_DUMMIES: u32 = 2;
 
 /// Fields of agreements without a helper.
-const OTHER_FIELDS: [&str; 12] = [
+const OTHER_FIELDS: [&str; 13] = [
     "hide_sizes",
     "partition_counts",
     "early_reveal",
@@ -41,6 +41,7 @@ const OTHER_FIELDS: [&str; 12] = [
     "product",
     "union",
     "shares",
+    "rule",
 ];
 
 pub(super) const HELPER_FIELDS: &[Field] = &[

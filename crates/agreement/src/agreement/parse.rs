@@ -7,6 +7,7 @@ use super::limits::{
 };
 use super::parties::{PartyTerms, parties, receivers};
 use super::question::{Question, self_check};
+use super::rules::{check_sizes, rules};
 use super::selection::Selection;
 use super::table::{At, Field, Table, check_text, unknown_word};
 use super::terms::{Key, Terms};
@@ -32,6 +33,7 @@ const FIELDS: &[Field] = &[
     Field { name: "product", meaning: "the columns of both parties whose products are summed" },
     Field { name: "shares", meaning: "the party and the columns whose values are shared" },
     Field { name: "key", meaning: "the columns whose values are compared" },
+    Field { name: "rule", meaning: "keys of several columns, any of which may match" },
     Field { name: "party", meaning: "the organisations" },
 ];
 const FIELD_NAMES: &[&str] = &[
@@ -57,6 +59,7 @@ const FIELD_NAMES: &[&str] = &[
     "shares",
     "helper",
     "key",
+    "rule",
     "party",
 ];
 const KEY_FIELDS: &[Field] = &[
@@ -110,6 +113,7 @@ impl Agreement {
             return Err(table.error(at.span, AgreementFault::IsForBoth { operation }));
         }
         let keys = keys(&table)?;
+        let rules = rules(&table, operation, &keys)?;
         let helper = match helper {
             Some(At { value, span, .. }) => {
                 let fields =
@@ -118,7 +122,9 @@ impl Agreement {
             }
             None => None,
         };
-        let parties: Vec<PartyTerms> = placed.into_iter().map(|party| party.terms).collect();
+        let mut parties: Vec<PartyTerms> = placed.into_iter().map(|party| party.terms).collect();
+        parties.iter_mut().for_each(|party| party.items_per_row = rules.len().max(1) as u64);
+        check_sizes(&table, &parties, &rules)?;
         let (question, bounds) = question::read(text, &table, operation, &parties)?;
         let partition_counts = partition_counts(&table, &question)?;
         let mut terms = Terms {
@@ -136,6 +142,7 @@ impl Agreement {
             max_repeats: max_repeats(&table)?,
             helper: None,
             keys,
+            rules,
             parties,
         };
         let Some((helper, variant, at)) = helper else {

@@ -27,6 +27,15 @@ pub struct PartyTerms {
     pub max_rows: u64,
     /// Fewest different keys it must have.
     pub min_rows: u64,
+    /// Most items that a row can have: one for each rule.
+    pub items_per_row: u64,
+}
+
+impl PartyTerms {
+    /// Most items of its set, without self-check items.
+    pub fn max_items(&self) -> u64 {
+        self.max_rows.saturating_mul(self.items_per_row)
+    }
 }
 
 /// A party, with the places of its fields.
@@ -96,7 +105,13 @@ fn party(name: &str, table: &Table<'_>, most: u64) -> Result<PlacedParty, Agreem
         return Err(table.error(span.clone(), fault));
     }
     let min_rows = min_rows.map_or(MIN_ROWS_DEFAULT, |number| number.value);
-    let terms = PartyTerms { name: name.to_owned(), identity: identity.value, max_rows, min_rows };
+    let terms = PartyTerms {
+        name: name.to_owned(),
+        identity: identity.value,
+        max_rows,
+        min_rows,
+        items_per_row: 1,
+    };
     Ok(PlacedParty { terms, identity: identity.span, max_rows: max_rows_span })
 }
 

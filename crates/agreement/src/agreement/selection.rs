@@ -178,7 +178,7 @@ fn offering(terms: &Terms) -> impl Iterator<Item = &'static Protocol> {
 /// and a party that enters the other's padding would match it, and so count it or reach a threshold
 /// with it.
 fn possible_integers(terms: &Terms, security: Security) -> Option<IntegerItems> {
-    let [key] = &terms.keys[..] else { return None };
+    let ([key], []) = (&terms.keys[..], &terms.rules[..]) else { return None };
     if terms.hide_sizes && security.guards_sets() {
         return None;
     }

@@ -50,6 +50,8 @@ pub struct Terms {
     pub helper: Option<HelperTerms>,
     /// The columns that make up the key, sorted by name. At least one.
     pub keys: Vec<Key>,
+    /// The rules, in the order of the text; none if all keys together must be equal.
+    pub rules: Vec<Rule>,
     /// The parties, sorted by name: two, or two to sixteen with a helper. With a helper a party's
     /// position is its number in the protocol.
     pub parties: Vec<PartyTerms>,
@@ -65,6 +67,16 @@ pub struct Key {
     /// Values that count as refused, such as `NULL` or `N/A`: without blanks at their ends, sorted,
     /// each once. At most [`MAX_EXCLUDED`](super::MAX_EXCLUDED).
     pub never: Vec<String>,
+}
+
+/// One of several keys of a row: a row matches if it does under any rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// What it is called.
+    pub name: String,
+    /// The positions in [`Terms::keys`] of the keys whose values must all be equal, ascending. At
+    /// least one.
+    pub columns: Vec<usize>,
 }
 
 /// What was agreed about the helper.
@@ -83,6 +95,11 @@ impl Terms {
     /// What is computed.
     pub fn operation(&self) -> Operation {
         self.question.operation()
+    }
+
+    /// How many items a row has at most: one for each rule.
+    pub fn items_per_row(&self) -> u64 {
+        self.rules.len().max(1) as u64
     }
 
     /// Whether all parties receive the result.

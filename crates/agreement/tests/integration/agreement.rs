@@ -3,6 +3,7 @@
 mod canonical;
 mod excluded;
 mod refused;
+mod rules;
 
 use std::path::{Path, PathBuf};
 use vesica_agreement::{

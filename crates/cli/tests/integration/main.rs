@@ -24,6 +24,7 @@ mod proxies;
 mod published;
 mod questions;
 mod release;
+mod rules;
 mod scheduled;
 mod secrets;
 mod set_back;

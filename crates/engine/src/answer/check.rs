@@ -54,7 +54,8 @@ pub(super) fn answer(
             possible(set.check(&positions)?)?;
             let (rows, matched) = (own.items, set.own_items(&positions));
             let words = vesica_own_rows::bits(&rows, &matched);
-            RunResult::Rows(RowSet::new(words, rows.len() as u64, matched.len() as u64))
+            let (entries, keys) = (rows.len() as u64, matched.len() as u64);
+            RunResult::Rows(RowSet::of_entries(words, entries, agreement.items_per_row(), keys))
         }
         (Question::Cardinality, Output::Cardinality(count)) => {
             RunResult::Cardinality(without_check_items(count)?)

@@ -172,7 +172,7 @@ impl<'a> SessionRun<'a> {
         self.run.event(&Event::Phase(Phase::Sizes));
         let hidden = self.agreement.hide_sizes;
         let terms = self.agreement.peer_of(&self.peer.participants().party);
-        let here = if hidden { self.run.terms().max_rows } else { distinct };
+        let here = if hidden { self.run.terms().max_items() } else { distinct };
         let exchange = |ctx: &mut Context| meeting::exchange_sizes(ctx, here, terms, hidden);
         let there = ctx.child(Phase::Sizes.name(), exchange).map_err(self.at(Phase::Sizes))?;
         self.run.event(&Event::Sizes { here, there });
@@ -293,7 +293,7 @@ impl<'a> SessionRun<'a> {
                 let Large { items, streamed } = *large;
                 let at = self.at(Phase::Sizes);
                 let party = &self.peer.participants().party;
-                let most = split::most_partitions(self.agreement, party, streamed.keyed);
+                let most = split::most_partitions(self.agreement, party, streamed.items);
                 let mut pieces = splitting.group(&items, most).map_err(&at)?;
                 drop(items);
                 let distinct = pieces.count_distinct().map_err(at)?;
@@ -361,7 +361,7 @@ impl<'a> SessionRun<'a> {
     fn count(&self, streamed: Streamed, distinct: u64) -> Result<KeyCounts, Error> {
         let mut counts = streamed.counts;
         counts.distinct = distinct;
-        counts.duplicates = streamed.keyed - distinct;
+        counts.duplicates = streamed.items - distinct;
         let min = self.run.terms().min_rows;
         if distinct < min {
             return Err(InputFault::TooFewKeys { distinct, min }.into());
@@ -378,7 +378,7 @@ impl<'a> SessionRun<'a> {
     fn check_disk(&self, rows: u64, seen: Progress) -> Result<(), Error> {
         let Progress { bytes_done, bytes_total, .. } = seen;
         let of_file = bytes_total as f64 / bytes_done.max(1) as f64;
-        let rows = (rows as f64 * of_file.max(1.0)).min(self.run.terms().max_rows as f64);
+        let rows = (rows as f64 * of_file.max(1.0)).min(self.run.terms().max_items() as f64);
         let needed = rows as u64 * (Item::LEN as u64 + DISK_BYTES_PER_ROW);
         let free = self.scratch.free_bytes().map_err(|error| self.storage(&error))?;
         if needed <= free {
@@ -529,9 +529,12 @@ impl Match for SessionRun<'_> {
             .map_err(vesica_core::Error::from)
             .and_then(|()| match got {
                 Got::Whole { unchecked, set, rows } => unchecked.answer(&set, &asked, rows),
-                Got::Split { pieces, found } => found.rows(pieces, asked.most()).map(|rows| {
-                    rows.filter(|_| asked.learns).map_or(RunResult::Nothing, RunResult::Rows)
-                }),
+                Got::Split { pieces, found } => {
+                    let per_row = self.agreement.items_per_row();
+                    found.rows(pieces, asked.most(), per_row).map(|rows| {
+                        rows.filter(|_| asked.learns).map_or(RunResult::Nothing, RunResult::Rows)
+                    })
+                }
                 Got::Detached(found) => found.keys(asked.most()).map(|keys| {
                     let (rows, of) = (found.rows, counts.rows);
                     let result = |keys| RunResult::Detached { keys, rows, of };

@@ -142,11 +142,12 @@ impl Found {
         }
     }
 
-    /// The rows in the result, if this party learns it. At most `most` keys can be common.
+    /// The rows in the result, if this party learns it. At most `most` keys can be common, and each
+    /// row has `per_row` items.
     ///
     /// # Errors
     /// [`Misbehaviour::SelfCheckFailed`] for an impossible result; errors of the scratch files.
-    pub(crate) fn rows(self, pieces: Pieces, most: u64) -> Result<Option<RowSet>> {
+    pub(crate) fn rows(self, pieces: Pieces, most: u64, per_row: u64) -> Result<Option<RowSet>> {
         if let Some(why) = self.refused {
             return Err(why.into());
         }
@@ -154,9 +155,9 @@ impl Found {
         if matched > most {
             return Err(Misbehaviour::SelfCheckFailed.into());
         }
-        let rows = pieces.grouped.rows();
+        let entries = pieces.grouped.rows();
         let words = pieces.grouped.into_rows(&self.bits).map_err(storage)?;
-        Ok(Some(RowSet::new(words, rows, matched)))
+        Ok(Some(RowSet::of_entries(words, entries, per_row, matched)))
     }
 
     /// Adds the outcome of one partition, except its bits.

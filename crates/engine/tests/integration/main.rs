@@ -5,6 +5,7 @@ mod damaged_bytes;
 mod outputs;
 mod partitions;
 mod roles;
+mod rules;
 mod run_parameters;
 mod small_domains;
 mod steering_peers;

@@ -36,7 +36,7 @@ impl Words<'_> {
         }
         points
             .push(format!("{helper} learns no key, but {}.", row.helper_learns.words(Noun::Keys)));
-        points.push(key_columns(&self.agreement.keys));
+        points.push(key_columns(&self.agreement.keys, &[]));
         points
     }
 

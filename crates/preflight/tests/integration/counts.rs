@@ -88,7 +88,7 @@ fn rows_of_nobody_in_particular_have_no_limits() {
     let table = format!("email\n{}", "a@a.example\n".repeat(200));
     let checked = TERMS.check_with(&table, None, &Options::default(), go_on);
     assert_eq!((checked.party, checked.limits, checked.refused), (None, None, None));
-    let Read { counts, distinct } = checked.read.unwrap();
+    let Read { counts, distinct, .. } = checked.read.unwrap();
     assert_eq!((counts.rows, counts.duplicates, distinct), (200, 199, Some(1)));
 }
 

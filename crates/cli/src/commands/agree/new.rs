@@ -3,7 +3,7 @@
 use super::{AGREEMENT, output};
 use crate::args::AgreeNewArgs;
 use crate::failure::Failure;
-use crate::settings::Excluded;
+use crate::settings::{Columns, Excluded};
 use std::io::Write;
 use vesica_agreement::{Draft, FORMAT_VERSION};
 use vesica_link::{Identity, IdentityError};
@@ -25,6 +25,10 @@ pub(super) fn run(args: &AgreeNewArgs, out: &mut impl Write) -> Result<(), Failu
     let names: Vec<String> = keys.iter().map(|(name, _)| name.clone()).collect();
     if let Some(excluded) = args.never.iter().find(|excluded| !names.contains(&excluded.key)) {
         return Err(Failure::NotAKey { given: excluded.key.clone(), keys: names });
+    }
+    let in_rules = args.rules.iter().flat_map(|rule| &rule.0);
+    if let Some(unknown) = in_rules.into_iter().find(|column| !names.contains(column)) {
+        return Err(Failure::NotAKey { given: unknown.clone(), keys: names });
     }
     let text = draft(args, &parties, &keys);
     // Everything must be valid except identities that are not known yet.
@@ -239,6 +243,16 @@ impl Text {
         }
     }
 
+    fn rules(&mut self, rules: &[Columns]) {
+        for Columns(columns) in rules {
+            self.line("", "");
+            self.line("[[rule]]", "rows match if they do under any rule");
+            self.line(&format!("name = {}", quoted(&columns.join(" and "))), "");
+            let columns: Vec<String> = columns.iter().map(|column| quoted(column)).collect();
+            self.line(&format!("columns = [{}]", columns.join(", ")), "all of these must be equal");
+        }
+    }
+
     fn identity(&mut self, identity: Option<&str>) {
         match identity {
             Some(identity) => self.line(&format!("identity = {}", quoted(identity)), ""),
@@ -308,6 +322,7 @@ fn draft(args: &AgreeNewArgs, parties: &[Named], keys: &[Named]) -> String {
         draft.helper(helper);
     }
     draft.keys(keys, &args.never);
+    draft.rules(&args.rules);
     draft.parties(parties, most_rows(args));
     draft.text
 }

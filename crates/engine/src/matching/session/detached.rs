@@ -15,6 +15,7 @@ impl SessionRun<'_> {
     /// Workers for detached partitions, if any.
     pub(super) fn workers(&self) -> Option<&dyn Workers> {
         let can = self.agreement.operation() == Operation::Intersection
+            && self.agreement.rules.is_empty()
             && split::splits_large_sets(self.agreement)
             && self.run.job.store.is_some();
         self.run.job.workers.as_deref().filter(|_| can)
@@ -77,7 +78,7 @@ impl SessionRun<'_> {
         let kept = derive(ROWS_LABEL, &[&bucketed.digest, RunSpec::VERSION.as_bytes()]);
         self.peer.link().keep_rows(kept)?;
         let distinct = bucketed.distinct.iter().sum();
-        Ok(Grouped::Detached(self.count(Streamed { counts, rows, keyed }, distinct)?))
+        Ok(Grouped::Detached(self.count(Streamed { counts, rows, keyed, items: keyed }, distinct)?))
     }
 
     /// Lets the workers run the protocol on all partitions.

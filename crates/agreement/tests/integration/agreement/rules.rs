@@ -1,0 +1,85 @@
+//! Rules: several keys of a row, any of which may match.
+
+use super::*;
+
+/// Keys by name, with the rules in the text.
+fn with_rules(keys: &[&str], rules: &str) -> String {
+    let key = |name: &&str| format!("[[key]]\nname = \"{name}\"\nprofile = \"trim\"\n");
+    let keys: String = keys.iter().map(key).collect();
+    with(KEY, &format!("\n{keys}{rules}"))
+}
+
+fn rule(name: &str, columns: &str) -> String {
+    format!("[[rule]]\nname = \"{name}\"\ncolumns = [{columns}]\n")
+}
+
+#[test]
+fn rules_keep_their_order_and_their_columns_are_sets() {
+    let two = |one: &str| rule("mail", "\"email\"") + &rule("person", one);
+    let agreement = parse(&with_rules(&["email", "name", "born"], &two("\"name\", \"born\"")));
+    let rules: Vec<_> =
+        agreement.rules.iter().map(|rule| (&*rule.name, &rule.columns[..])).collect();
+    // Keys are sorted by name.
+    assert_eq!(rules, [("mail", &[1][..]), ("person", &[0, 2])]);
+    assert_eq!(agreement.items_per_row(), 2);
+    assert_eq!(agreement.parties[0].max_items(), 2 * agreement.parties[0].max_rows);
+    let again = parse(&agreement.canonical());
+    assert_eq!(again, agreement);
+    let other = parse(&with_rules(&["name", "born", "email"], &two("\"born\", \"name\"")));
+    assert_eq!(other.hash(), agreement.hash());
+}
+
+#[test]
+fn another_rule_is_another_agreement_and_is_named_as_the_difference() {
+    let agreement = |columns: &str| {
+        let rules = rule("mail", "\"email\"") + &rule("person", columns);
+        parse(&with_rules(&["email", "name"], &rules))
+    };
+    let (one, two) = (agreement("\"name\""), agreement("\"name\", \"email\""));
+    assert_ne!(one.hash(), two.hash());
+    let fields: Vec<_> = one.differences(&two).into_iter().map(|at| at.field).collect();
+    assert_eq!(fields, ["rule.person.columns.1", "rule.person.columns.2"]);
+    // Without rules the form is what it was before there were any.
+    assert!(!parse(&sample()).canonical().contains("rule"));
+}
+
+#[test]
+fn rules_that_make_no_sense_are_refused() {
+    let keys = &["email", "name"];
+    let all = rule("one", "\"email\"") + &rule("two", "\"name\"");
+    let fault = |rules: &str| *refused(&with_rules(keys, rules)).fault;
+    assert!(matches!(
+        fault(&(rule("one", "\"email\"") + &rule("one", "\"name\""))),
+        AgreementFault::DuplicateRule { name } if name == "one"
+    ));
+    assert!(matches!(
+        fault(&(all.clone() + &rule("three", "\"name\""))),
+        AgreementFault::SameRule { name, other } if (&*name, &*other) == ("three", "two")
+    ));
+    assert!(matches!(
+        fault(&rule("one", "\"email\"")),
+        AgreementFault::UnusedKey { name } if name == "name"
+    ));
+    assert!(matches!(
+        fault(&(all.clone() + &rule("three", "\"nmae\""))),
+        AgreementFault::UnknownWord { nearest: Some(nearest), .. } if nearest == "name"
+    ));
+    assert!(matches!(
+        fault(&rule("one", "\"email\", \"name\", \"email\"")),
+        AgreementFault::DuplicateColumn { name } if name == "email"
+    ));
+    assert!(matches!(fault(&rule("one", "")), AgreementFault::KeyCount { found: 0, .. }));
+    let one = with_rules(keys, &all);
+    let of = |text: String| *refused(&text).fault;
+    assert!(matches!(
+        of(one.replace("operation = \"intersection\"", "operation = \"cardinality\"")),
+        AgreementFault::OfAnotherOperation { field: "rule", .. }
+    ));
+    assert!(matches!(
+        of(one.replace("5_000_000", &(MAX_ROWS / 2 + 1).to_string())),
+        AgreementFault::TooManyItems { rules: 2, .. }
+    ));
+    let names: Vec<String> = (0..33).map(|i| format!("k{i}")).collect();
+    let many: String = names.iter().map(|name| rule(name, "\"email\"")).collect();
+    assert!(matches!(fault(&many), AgreementFault::RuleCount { found: 33, max: 32 }));
+}

@@ -1,0 +1,134 @@
+//! Rows that match under any of several rules, against a plain comparison of all rows.
+
+use crate::support::{Pair, both_finish};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use std::collections::BTreeSet;
+use std::fs;
+use vesica_agreement::Agreement;
+use vesica_engine::{Finished, RunResult};
+
+const COLUMNS: [&str; 4] = ["born", "email", "name", "phone"];
+
+/// The cells of a row, by column; an empty cell has no value.
+type Cells = [String; 4];
+
+/// A table in which some rows resemble `other` in some columns.
+fn table(rng: &mut ChaCha20Rng, rows: usize, values: u32, other: &[Cells]) -> Vec<Cells> {
+    (0..rows)
+        .map(|_| {
+            let like = other.get(rng.random_range(0..2 * rows));
+            std::array::from_fn(|column| match (rng.random_range(0..8), like) {
+                (0, _) => String::new(),
+                (1..=5, Some(like)) => like[column].clone(),
+                _ => rng.random_range(0..values).to_string(),
+            })
+        })
+        .collect()
+}
+
+/// Different sets of columns.
+fn rules(rng: &mut ChaCha20Rng, most: usize) -> Vec<Vec<usize>> {
+    let number = rng.random_range(1..=most);
+    let mut rules = BTreeSet::new();
+    while rules.len() < number {
+        let columns: Vec<usize> = (0..4).filter(|_| rng.random_bool(0.5)).collect();
+        if !columns.is_empty() {
+            rules.insert(columns);
+        }
+    }
+    rules.into_iter().collect()
+}
+
+/// The rows of `own` that match a row of `other`, and their keys.
+fn plain(own: &[Cells], other: &[Cells], rules: &[Vec<usize>]) -> (Vec<u64>, u64) {
+    let key = |row: &Cells, rule: usize| {
+        let cells: Vec<String> = rules[rule].iter().map(|column| row[*column].clone()).collect();
+        cells.iter().all(|cell| !cell.is_empty()).then_some((rule, cells))
+    };
+    let keys = |row: &Cells| (0..rules.len()).filter_map(|rule| key(row, rule)).collect::<Vec<_>>();
+    let theirs: BTreeSet<_> = other.iter().flat_map(keys).collect();
+    let common = |row: &Cells| keys(row).into_iter().filter(|key| theirs.contains(key)).count() > 0;
+    let rows = (0..).zip(own).filter(|(_, row)| common(row)).map(|(row, _)| row).collect();
+    let ours: BTreeSet<_> = own.iter().flat_map(keys).collect();
+    (rows, ours.intersection(&theirs).count() as u64)
+}
+
+/// The tables of the keys that rules use, and of the rules.
+fn tables(rules: &[Vec<usize>]) -> String {
+    let used: BTreeSet<usize> = rules.concat().into_iter().collect();
+    let key =
+        |column: &usize| format!("[[key]]\nname = \"{}\"\nprofile = \"exact\"\n", COLUMNS[*column]);
+    let rule = |(number, columns): (usize, &Vec<usize>)| {
+        let columns: Vec<&str> = columns.iter().map(|column| COLUMNS[*column]).collect();
+        format!("[[rule]]\nname = \"rule {number}\"\ncolumns = {columns:?}\n")
+    };
+    let keys: String = used.iter().map(key).collect();
+    keys + &rules.iter().enumerate().map(rule).collect::<String>()
+}
+
+fn finish(pair: &Pair, agreement: &Agreement) -> [Finished; 2] {
+    let finished = both_finish(|party, endpoint| pair.job_of(party, agreement.clone(), endpoint));
+    finished.map(|result| result.unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// Runs random tables under random rules, and compares the rows of both parties.
+fn agree_with_plain_rows(seed: u64, head: &str, rows: [usize; 2], values: u32, both: bool) {
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let one = table(&mut rng, rows[0], values, &[]);
+    let two = table(&mut rng, rows[1], values, &one);
+    let rules = rules(&mut rng, 6);
+    let pair = Pair::new();
+    for (name, table) in [("one", &one), ("two", &two)] {
+        let lines: Vec<String> = table.iter().map(|row| row.join(",")).collect();
+        let text = format!("{}\n{}\n", COLUMNS.join(","), lines.join("\n"));
+        fs::write(pair.path(&format!("{name}.csv")), text).unwrap();
+    }
+    let receives = if both { "all" } else { "two" };
+    let head = format!("operation = \"intersection\"\nreceives = \"{receives}\"\n{head}");
+    let limits = ["max_rows = 5000\nmin_rows = 0"; 2];
+    let agreement = pair.agreement_of(&head, &tables(&rules), limits);
+    let finished = finish(&pair, &agreement);
+    let expected = [plain(&one, &two, &rules), plain(&two, &one, &rules)];
+    for (party, (finished, (rows, keys))) in finished.iter().zip(expected).enumerate() {
+        match &finished.output {
+            RunResult::Rows(found) => {
+                assert!(both || party == 1);
+                let lens = [&one, &two].map(|table| table.len() as u64);
+                assert_eq!(found.iter().collect::<Vec<_>>(), rows, "{seed}: {rules:?}");
+                assert_eq!((found.len(), found.keys()), (lens[party], keys), "{seed}");
+            }
+            RunResult::Nothing => assert!(!both && party == 0),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn rows_match_under_any_rule() {
+    for (seed, (security, protocol)) in
+        [("semi-honest", "rr22"), ("malicious", "rr22_malicious"), ("semi-honest", "dh")]
+            .into_iter()
+            .cycle()
+            .take(9)
+            .enumerate()
+    {
+        let head = format!("security = \"{security}\"\nprotocol = \"{protocol}\"\n");
+        let rows = [[40, 70], [1, 90], [120, 30]][seed / 3];
+        agree_with_plain_rows(seed as u64, &head, rows, 30, seed % 2 == 0);
+    }
+}
+
+#[test]
+fn rows_match_under_any_rule_with_hidden_sizes() {
+    let head = "security = \"malicious\"\nhide_sizes = true\n";
+    agree_with_plain_rows(100, head, [60, 40], 20, true);
+}
+
+#[test]
+fn rows_match_under_any_rule_in_partitions() {
+    for (seed, security) in [(200, "malicious"), (201, "semi-honest")] {
+        let head = format!("security = \"{security}\"\npartition_rows = 1000\n");
+        agree_with_plain_rows(seed, &head, [2500, 1800], 400, true);
+    }
+}
