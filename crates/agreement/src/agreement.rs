@@ -40,13 +40,14 @@ pub use error::{AgreementError, AgreementFault, TextFault};
 pub use helper::{AidedAgreement, MAX_HELPER_NAME_CHARS, chance};
 pub use items::IntegerItems;
 pub use limits::{
-    EXCLUDED_MAX_BYTES, FORMAT_VERSION, MAX_EXCLUDED, MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS,
-    MAX_ROWS, MAX_RULES, MAX_TITLE_CHARS, MIN_ROWS_DEFAULT, PARTITION_ROWS_MAX, PARTITION_ROWS_MIN,
-    REPEATS_DEFAULT, REPEATS_MAX, SELF_CHECK_DEFAULT, SELF_CHECK_MAX, SELF_CHECK_MIN,
+    EXCLUDED_MAX_BYTES, FORMAT_VERSION, MAX_EXCLUDED, MAX_FILE_BYTES, MAX_KEYS, MAX_KEYS_OF_RULE,
+    MAX_NAME_CHARS, MAX_ROWS, MAX_RULES, MAX_TITLE_CHARS, MIN_ROWS_DEFAULT, PARTITION_ROWS_MAX,
+    PARTITION_ROWS_MIN, REPEATS_DEFAULT, REPEATS_MAX, SELF_CHECK_DEFAULT, SELF_CHECK_MAX,
+    SELF_CHECK_MIN,
 };
 pub use parties::PartyTerms;
 pub use question::{KEY_BYTES_DEFAULT, KEY_MAX_BYTES, MatchBounds, Question, TEXT_LEN_BYTES};
-pub use terms::{HelperTerms, Key, Rule, Terms};
+pub use terms::{HelperTerms, Key, Rule, RuleColumn, Terms};
 pub use values::{GroupTerms, MAX_SUMS, MAX_VALUE_COLUMNS, VALUE_MAX_BITS, ValueTerms};
 
 use jiff::civil::Date;

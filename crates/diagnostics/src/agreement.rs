@@ -131,16 +131,30 @@ fn words(fault: &AgreementFault) -> (String, String) {
             format!("the rules {other:?} and {name:?} have the same columns"),
             show("remove one of them"),
         ),
+        AgreementFault::BadTransform { field, cause } => (
+            format!("{field:?}: {cause}"),
+            show(
+                "the columns of a rule are the names of keys, with transforms: \
+                  \"surname | soundex\"",
+            ),
+        ),
+        AgreementFault::NoMost { rule, max } => (
+            format!("a row can have several keys under the rule {rule:?}: \"most\" is missing"),
+            format!(
+                "add most = N, up to {max}: a row with more keys has none, and every set can have \
+                 N keys for each row"
+            ),
+        ),
         AgreementFault::UnusedKey { name } => (
             format!("no rule has the key {name:?}"),
             show("add it to the columns of a rule, or remove its [[key]]"),
         ),
-        AgreementFault::TooManyItems { party, max_rows, rules, max } => (
+        AgreementFault::TooManyItems { party, max_rows, per_row, max } => (
             format!(
-                "{max_rows} rows of {party} with a key under each of {rules} rules are more than \
-                 the {max} keys that a set may have"
+                "{max_rows} rows of {party} with up to {per_row} keys each are more than the {max} \
+                 keys that a set may have"
             ),
-            show("lower its max_rows, or use fewer rules"),
+            show("lower its max_rows, or use fewer rules or a smaller \"most\""),
         ),
         AgreementFault::ExcludedCount { field, found, max } => (
             format!("{field:?} must have 1 to {max} values, not {found}"),

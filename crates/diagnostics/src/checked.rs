@@ -104,11 +104,14 @@ fn show_counts(read: &Read, out: &mut impl Write) -> io::Result<()> {
 /// How many rows can use each rule, and how unique their keys are.
 fn show_rules(rules: &[RuleRead], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "\nrows with a key under each rule")?;
-    for RuleRead { name, rows, distinct, repeated } in rules {
+    for RuleRead { name, rows, too_many, distinct, repeated } in rules {
         write!(out, "{:>13}  {name}", grouped(*rows))?;
         if let (Some(distinct), Some(repeated)) = (distinct, repeated) {
             let (distinct, repeated) = (grouped(*distinct), grouped(*repeated));
             write!(out, ": {distinct} different keys, {repeated} of more than one row")?;
+        }
+        if *too_many > 0 {
+            write!(out, "; {} more rows have too many keys", grouped(*too_many))?;
         }
         writeln!(out)?;
     }

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use vesica_agreement::{Agreement, PartyTerms, Question, Rule};
 use vesica_core::hash::ItemHash;
 use vesica_link::Identity;
-use vesica_records::{Extra, Groups, KeyColumn, KeyItems, KeyLimits, KeyRule, ValueColumns};
+use vesica_records::{
+    Extra, Groups, KeyColumn, KeyItems, KeyLimits, KeyRule, RuleColumn, ValueColumns,
+};
 
 const ITEM_LABEL: &str = "vesica v1 item";
 
@@ -110,7 +112,14 @@ pub fn key_items(agreement: &Agreement, columns: &[KeyColumn]) -> KeyItems {
         .and_then(|integers| KeyItems::integers(columns, integers.first_key()));
     integers.unwrap_or_else(|| {
         let hash = ItemHash::new(ITEM_LABEL, &[agreement.hash().as_bytes()]);
-        let rule = |rule: &Rule| KeyRule { columns: rule.columns.clone() };
+        let column = |column: &vesica_agreement::RuleColumn| RuleColumn {
+            key: column.key,
+            transforms: column.transforms.clone(),
+        };
+        let rule = |rule: &Rule| KeyRule {
+            columns: rule.columns.iter().map(column).collect(),
+            most: rule.most,
+        };
         KeyItems::under_rules(hash, agreement.rules.iter().map(rule).collect())
     })
 }

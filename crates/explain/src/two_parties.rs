@@ -141,9 +141,9 @@ impl Words<'_> {
 
     /// The size to which a side pads its set.
     fn padded_to(&self) -> String {
-        match self.agreement.rules.len() {
-            0 => "max_rows".to_owned(),
-            rules => format!("max_rows times {rules}, the number of rules"),
+        match self.agreement.items_per_row() {
+            1 => "max_rows".to_owned(),
+            keys => format!("max_rows times {keys}, the most keys of a row"),
         }
     }
 

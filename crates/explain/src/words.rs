@@ -48,7 +48,7 @@ pub(super) fn key_columns(keys: &[Key], rules: &[Rule]) -> String {
 
 /// A rule: its columns, and its name.
 fn rule_in_words(rule: &Rule, keys: &[Key]) -> String {
-    let columns: Vec<&str> = rule.columns.iter().map(|key| &*keys[*key].name).collect();
+    let columns: Vec<String> = rule.columns.iter().map(|column| column.in_words(keys)).collect();
     format!("{} (rule {:?})", columns.join(" and "), rule.name)
 }
 

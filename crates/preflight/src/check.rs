@@ -236,7 +236,8 @@ impl<'a> Check<'a> {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Read, InputError> {
         let hash = key_items(self.agreement, &self.key);
-        let mut kept = Some(KeptItems::new(hash.items_per_row()));
+        let entries = self.agreement.rules.iter().map(|rule| rule.most);
+        let mut kept = Some(KeptItems::new(entries.collect()));
         let mut sink = |batch: &[Item]| {
             if let Some(kept) = &mut kept {
                 kept.take(batch);
@@ -257,7 +258,8 @@ impl<'a> Check<'a> {
             let of_rule = counted.as_ref().map(|(_, rules)| rules[number]);
             RuleRead {
                 name: rule.name.clone(),
-                rows: counts.by_rule[number],
+                rows: counts.by_rule[number].rows,
+                too_many: counts.by_rule[number].too_many,
                 distinct: of_rule.map(|of| of.distinct),
                 repeated: of_rule.map(|of| of.repeated),
             }
@@ -276,6 +278,8 @@ impl<'a> Check<'a> {
 /// The items of rows, by rule.
 struct KeptItems {
     by_rule: Vec<Vec<Item>>,
+    /// How many entries a row has under each rule.
+    entries: Vec<usize>,
     len: usize,
 }
 
@@ -288,19 +292,21 @@ struct KeysOfRule {
 }
 
 impl KeptItems {
-    /// For rows with an entry for each of `rules` rules, or with one.
-    fn new(rules: usize) -> Self {
-        Self { by_rule: vec![Vec::new(); rules], len: 0 }
+    /// For rows with these numbers of entries under rules; without rules they have one.
+    fn new(entries: Vec<usize>) -> Self {
+        let entries = if entries.is_empty() { vec![1] } else { entries };
+        Self { by_rule: vec![Vec::new(); entries.len()], entries, len: 0 }
     }
 
     /// Takes the entries of whole rows.
     fn take(&mut self, batch: &[Item]) {
-        for row in batch.chunks_exact(self.by_rule.len()) {
-            for (items, item) in self.by_rule.iter_mut().zip(row) {
-                if *item != NO_ITEM {
-                    items.push(*item);
-                    self.len += 1;
-                }
+        for mut row in batch.chunks_exact(self.entries.iter().sum()) {
+            for (items, entries) in self.by_rule.iter_mut().zip(&self.entries) {
+                let (of_rule, others) = row.split_at(*entries);
+                let before = items.len();
+                items.extend(of_rule.iter().filter(|item| **item != NO_ITEM));
+                self.len += items.len() - before;
+                row = others;
             }
         }
     }

@@ -55,6 +55,8 @@ pub struct RuleRead {
     pub name: String,
     /// Rows with a key under it.
     pub rows: u64,
+    /// Rows with more keys than were agreed, which have none.
+    pub too_many: u64,
     /// Different keys; `None` as [`Read::distinct`].
     pub distinct: Option<u64>,
     /// Keys of more than one row; `None` as [`Read::distinct`].

@@ -52,6 +52,8 @@ struct Figures<'a> {
 struct RuleFigures<'a> {
     name: &'a str,
     rows: u64,
+    /// Rows with more keys than were agreed, which have none.
+    too_many: u64,
     /// Different keys.
     distinct: Option<u64>,
     /// Keys of more than one row.
@@ -211,8 +213,8 @@ fn figures(checked: &Checked) -> Figures<'_> {
 }
 
 fn rule(read: &RuleRead) -> RuleFigures<'_> {
-    let RuleRead { name, rows, distinct, repeated } = read;
-    RuleFigures { name, rows: *rows, distinct: *distinct, repeated: *repeated }
+    let RuleRead { name, rows, too_many, distinct, repeated } = read;
+    RuleFigures { name, rows: *rows, too_many: *too_many, distinct: *distinct, repeated: *repeated }
 }
 
 fn places(first: &[Place]) -> Vec<PlaceFigures<'_>> {

@@ -28,7 +28,7 @@
 //!
 //! A key under one of several rules begins with a part of tag 0, whose value is the number of the
 //! rule, four bytes, little-endian. The other parts are those of the rule's columns, in the order
-//! of their names.
+//! of their names. What transforms made of a value is a text.
 
 use vesica_profiles::{Normalised, Profile, Refusal};
 
@@ -44,6 +44,16 @@ pub(crate) fn push_rule(rule: usize, out: &mut Vec<u8>) {
     out.push(RULE_TAG);
     out.extend_from_slice(&(number.len() as u32).to_le_bytes());
     out.extend_from_slice(&number);
+}
+
+/// The tag of a text.
+const TEXT_TAG: u8 = 1;
+
+/// Appends the part of what transforms made of a value to `out`.
+pub(crate) fn push_text(text: &str, out: &mut Vec<u8>) {
+    out.push(TEXT_TAG);
+    out.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    out.extend_from_slice(text.as_bytes());
 }
 
 /// Appends the part of one column to `out`; unless the result is [`Normalised::Value`], `out` is

@@ -1,12 +1,13 @@
 //! The key columns, and the encoded key of a row.
 
-use crate::encoding::{PART_HEADER_LEN, push_cell, push_rule};
-use crate::key_items::KeyRule;
+use crate::encoding::{PART_HEADER_LEN, push_cell, push_rule, push_text};
+use crate::key_items::{KeyRule, RuleColumn};
 use crate::never::Never;
 use std::ops::Range;
 use vesica_inputs::error::InputError;
 use vesica_profiles::{Normalised, Profile, Refusal};
 use vesica_tables::{CellColumn, Row, Source};
+use vesica_transforms::{ChainError, Room, Texts, chain};
 
 /// One column of the key.
 ///
@@ -116,6 +117,62 @@ pub(crate) struct KeyEncoder {
     /// The encoded parts of a row's columns, for its keys under rules.
     parts: Vec<u8>,
     columns: Vec<Part>,
+    keys: RuleKeys,
+    room: Room,
+}
+
+/// What a row has under a rule.
+pub(crate) enum Under {
+    /// This number of keys, at least one and at most as many as agreed.
+    Keys(usize),
+    /// More keys than were agreed; none of them counts.
+    TooMany,
+    /// No key; never [`Encoded::Key`].
+    Nothing(Encoded),
+}
+
+/// The keys of a row under one rule, in memory that is used again.
+#[derive(Default)]
+struct RuleKeys {
+    keys: Vec<Vec<u8>>,
+    len: usize,
+}
+
+impl RuleKeys {
+    /// One key, which `start` begins.
+    fn begin(&mut self, start: impl Fn(&mut Vec<u8>)) {
+        if self.keys.is_empty() {
+            self.keys.push(Vec::new());
+        }
+        self.keys[0].clear();
+        start(&mut self.keys[0]);
+        self.len = 1;
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Appends `part` to all keys.
+    fn append(&mut self, part: &[u8]) {
+        self.keys[..self.len].iter_mut().for_each(|key| key.extend_from_slice(part));
+    }
+
+    /// Replaces each key by one for each of `texts`.
+    fn append_each(&mut self, texts: &Texts) {
+        let before = self.len;
+        self.len *= texts.len();
+        if self.keys.len() < self.len {
+            self.keys.resize(self.len, Vec::new());
+        }
+        let (first, others) = self.keys.split_at_mut(before);
+        for (place, key) in others[..self.len - before].iter_mut().enumerate() {
+            key.clone_from(&first[place % before]);
+        }
+        for (keys, text) in self.keys.chunks_mut(before).zip(texts.iter()) {
+            keys.iter_mut().for_each(|key| push_text(text, key));
+        }
+    }
 }
 
 /// What became of a row's cell in one column.
@@ -134,6 +191,8 @@ impl KeyEncoder {
             scratch: Vec::new(),
             parts: Vec::new(),
             columns: Vec::new(),
+            keys: RuleKeys::default(),
+            room: Room::default(),
         }
     }
 
@@ -156,29 +215,44 @@ impl KeyEncoder {
         }
     }
 
-    /// Appends the key, under the rule of this number, of the row that [`look`](Self::look) saw
-    /// last to `out`; without a key, `out` is unchanged.
-    pub(crate) fn under(&self, rule: usize, out: &mut Vec<u8>) -> Encoded {
-        let start = out.len();
+    /// Makes the keys, under the rule of this number, of the row that [`look`](Self::look) saw
+    /// last.
+    pub(crate) fn under(&mut self, rule: usize) -> Under {
+        let Self { rules, parts, columns, keys, room, .. } = self;
+        let KeyRule { columns: of_rule, most } = &rules[rule];
+        keys.begin(|key| push_rule(rule, key));
         let mut refused = None;
-        push_rule(rule, out);
-        for key in &self.rules[rule].columns {
-            match &self.columns[*key] {
-                Part::Value(place) => out.extend_from_slice(&self.parts[place.clone()]),
-                Part::Empty => {
-                    out.truncate(start);
-                    return Encoded::Empty;
+        for RuleColumn { key, transforms } in of_rule {
+            let place = match &columns[*key] {
+                Part::Value(place) => place.clone(),
+                Part::Empty => return Under::Nothing(Encoded::Empty),
+                Part::Refused(reason) => {
+                    refused = refused.or(Some((*key, *reason)));
+                    continue;
                 }
-                Part::Refused(reason) => refused = refused.or(Some((*key, *reason))),
+            };
+            if transforms.is_empty() {
+                keys.append(&parts[place]);
+                continue;
+            }
+            let value = &parts[place.start + PART_HEADER_LEN..place.end];
+            // Profiles make UTF-8.
+            let value = std::str::from_utf8(value).unwrap_or_default();
+            match chain(transforms, value, *most, room) {
+                Ok(texts) if keys.len() * texts.len() <= *most => keys.append_each(texts),
+                Ok(_) | Err(ChainError::TooMany { .. }) => return Under::TooMany,
+                Err(_) => return Under::Nothing(Encoded::Empty),
             }
         }
         match refused {
-            Some((key, reason)) => {
-                out.truncate(start);
-                Encoded::Refused { key, reason }
-            }
-            None => Encoded::Key,
+            Some((key, reason)) => Under::Nothing(Encoded::Refused { key, reason }),
+            None => Under::Keys(keys.len()),
         }
+    }
+
+    /// One of the keys that [`under`](Self::under) made last.
+    pub(crate) fn key(&self, place: usize) -> &[u8] {
+        &self.keys.keys[place]
     }
 
     /// Appends the key of `row` to `out`; without a key, `out` is unchanged.

@@ -5,13 +5,26 @@ use crate::key::KeyColumn;
 use vesica_core::Item;
 use vesica_core::hash::ItemHash;
 use vesica_profiles::Profile;
+use vesica_transforms::Transform;
 
 /// One of several keys of a row, any of which may match: the columns whose values must all be
-/// equal.
+/// equal, or meet under transforms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRule {
-    /// The positions of its columns among the [`KeyColumn`]s. At least one.
-    pub columns: Vec<usize>,
+    /// Its columns. At least one.
+    pub columns: Vec<RuleColumn>,
+    /// The most keys that a row can have under it; a row with more has none.
+    pub most: usize,
+}
+
+/// A column of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleColumn {
+    /// Its position among the [`KeyColumn`]s.
+    pub key: usize,
+    /// What is compared: what these, one after another, make of the value; without them, the value
+    /// itself.
+    pub transforms: Vec<Transform>,
 }
 
 /// Which items a row has, and how an encoded key becomes one.
@@ -34,8 +47,8 @@ impl KeyItems {
         Self { kind: Kind::Digests(hash), rules: Vec::new() }
     }
 
-    /// Items that are 128-bit digests of keys, one for each of `rules` under which a row has a key.
-    /// The key begins with the number of its rule, so that keys under different rules never match.
+    /// Items that are 128-bit digests of keys, up to [`KeyRule::most`] for each of `rules`. The key
+    /// begins with the number of its rule, so that keys under different rules never match.
     pub fn under_rules(hash: ItemHash, rules: Vec<KeyRule>) -> Self {
         Self { kind: Kind::Digests(hash), rules }
     }
@@ -57,7 +70,7 @@ impl KeyItems {
 
     /// How many items a row can have.
     pub fn items_per_row(&self) -> usize {
-        self.rules.len().max(1)
+        self.rules.iter().map(|rule| rule.most).sum::<usize>().max(1)
     }
 
     /// The item of an encoded key.

@@ -1,7 +1,7 @@
 //! From rows to items.
 
 use crate::doubts::frequent::{Frequent, FrequentKey};
-use crate::key::{Encoded, KeyColumn, KeyEncoder};
+use crate::key::{Encoded, KeyColumn, KeyEncoder, Under};
 use crate::key_items::KeyItems;
 use std::convert::Infallible;
 use vesica_core::Item;
@@ -14,7 +14,12 @@ use vesica_tables::Row;
 pub(crate) enum Outcome {
     Item,
     Empty,
-    Refused { key: usize, reason: Refusal },
+    Refused {
+        key: usize,
+        reason: Refusal,
+    },
+    /// More keys under a rule than were agreed.
+    TooMany,
 }
 
 /// Turns rows into items. The items of many rows wait for each other, since hashing several at once
@@ -81,29 +86,44 @@ impl<'a> KeyPass<'a> {
         Ok(Outcome::Item)
     }
 
-    /// Like [`collect`](Self::collect), for rows with a key under each of several rules: passes the
-    /// outcome under each rule, in their order, to `of_rule`. Without rules there is one outcome.
+    /// Like [`collect`](Self::collect), for rows with keys under several rules: passes each outcome
+    /// to `of_rule`, with the number of its rule, as many for each as the rule has keys at most.
+    /// Without rules there is one outcome.
     pub(crate) fn collect_each(
         &mut self,
         row: &impl Row,
         items: &mut Vec<Item>,
-        mut of_rule: impl FnMut(Outcome),
+        mut of_rule: impl FnMut(usize, Outcome),
     ) {
-        if self.hash.rules().is_empty() {
-            return of_rule(self.collect(row, items));
+        let hash = self.hash;
+        if hash.rules().is_empty() {
+            return of_rule(0, self.collect(row, items));
         }
         self.rows += 1;
         self.encoder.look(row);
-        for rule in 0..self.hash.rules().len() {
-            let start = self.waiting.len();
-            of_rule(match self.encoder.under(rule, &mut self.waiting) {
-                Encoded::Key => {
-                    self.take(start, row, items);
-                    Outcome::Item
+        for (number, rule) in hash.rules().iter().enumerate() {
+            let mut given = 0;
+            match self.encoder.under(number) {
+                Under::Keys(keys) => {
+                    given = keys;
+                    for place in 0..keys {
+                        let start = self.waiting.len();
+                        self.waiting.extend_from_slice(self.encoder.key(place));
+                        self.take(start, row, items);
+                        of_rule(number, Outcome::Item);
+                    }
                 }
-                Encoded::Empty => Outcome::Empty,
-                Encoded::Refused { key, reason } => Outcome::Refused { key, reason },
-            });
+                Under::TooMany => {
+                    given = 1;
+                    of_rule(number, Outcome::TooMany);
+                }
+                Under::Nothing(Encoded::Refused { key, reason }) => {
+                    given = 1;
+                    of_rule(number, Outcome::Refused { key, reason });
+                }
+                Under::Nothing(_) => {}
+            }
+            (given..rule.most).for_each(|_| of_rule(number, Outcome::Empty));
         }
     }
 

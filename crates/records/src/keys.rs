@@ -73,6 +73,15 @@ pub struct SingleQuoted {
     pub first: Vec<Place>,
 }
 
+/// The outcome of the rows under one rule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RuleCounts {
+    /// Rows with a key.
+    pub rows: u64,
+    /// Rows with more keys than were agreed, which have none.
+    pub too_many: u64,
+}
+
 /// The outcome of the rows: `rows = empty + refused + duplicates + distinct`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyCounts {
@@ -86,9 +95,9 @@ pub struct KeyCounts {
     pub duplicates: u64,
     /// Different keys.
     pub distinct: u64,
-    /// Under rules, the rows with a key under each of them, in their order; none without rules. A
-    /// row may have several keys then, and `duplicates` counts repeated keys, not rows.
-    pub by_rule: Vec<u64>,
+    /// The rows under each rule, in their order; none without rules. A row may have several keys
+    /// then, and `duplicates` counts repeated keys, not rows.
+    pub by_rule: Vec<RuleCounts>,
     /// Rows with a key whose value is empty and counts as 0; 0 where no values are read.
     pub without_value: u64,
     /// The refused rows by column and reason, in the order they were first met.
@@ -435,7 +444,7 @@ impl Visit for Collector<'_> {
                     self.compact()?;
                 }
             }
-            Outcome::Empty => self.tally.counts.empty += 1,
+            Outcome::Empty | Outcome::TooMany => self.tally.counts.empty += 1,
             Outcome::Refused { key, reason } => self.tally.refuse(key, reason, row)?,
         }
         Ok(ControlFlow::Continue(()))

@@ -39,10 +39,10 @@ mod values;
 pub use doubts::{FloatTexts, FrequentKey, Misfit, PartShape};
 pub use faults::{FaultCount, Faults};
 pub use key::KeyColumn;
-pub use key_items::{KeyItems, KeyRule};
+pub use key_items::{KeyItems, KeyRule, RuleColumn};
 pub use keys::{
-    Extra, KeyCounts, KeyLimits, KeySet, RefusedCount, SingleQuoted, read_keys, read_keys_with,
-    survey_keys,
+    Extra, KeyCounts, KeyLimits, KeySet, RefusedCount, RuleCounts, SingleQuoted, read_keys,
+    read_keys_with, survey_keys,
 };
 pub use refused_list::RefusedList;
 pub use row_numbers::RowNumbers;
@@ -52,3 +52,4 @@ pub use survey::Survey;
 pub use texts::{KeyTexts, key_values};
 pub use values::{Duplicates, Groups, ValueColumns};
 pub use vesica_profiles::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};
+pub use vesica_transforms::{MAX_CHARS, Transform, TransformError, max_outputs};

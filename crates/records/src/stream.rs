@@ -3,7 +3,7 @@
 use crate::key::{KeyColumn, key_cells};
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
-use crate::keys::{KeyCounts, KeyLimits, Tally};
+use crate::keys::{KeyCounts, KeyLimits, RuleCounts, Tally};
 use crate::refused_list::RefusedList;
 use crate::survey::Survey;
 use std::ops::ControlFlow;
@@ -122,7 +122,7 @@ fn stream<'a, E>(
         keyed: 0,
         items: 0,
     };
-    stream.tally.counts.by_rule = vec![0; hash.rules().len()];
+    stream.tally.counts.by_rule = vec![RuleCounts::default(); hash.rules().len()];
     let mut meter = Meter::new(source.len_bytes(), progress);
     let rows = visit(source, cells, &mut meter, &mut stream)?;
     if stream.refused.is_none() {
@@ -203,23 +203,27 @@ impl<E> Visit for Stream<'_, E> {
         let (mut has_item, mut refused) = (false, None);
         let Block { items, gaps, entries } = &mut self.block;
         let by_rule = &mut self.tally.counts.by_rule;
-        let mut rule = 0;
-        self.pass.collect_each(row, items, |outcome| {
+        let mut last = None;
+        self.pass.collect_each(row, items, |rule, outcome| {
+            let is_first = last.replace(rule) != Some(rule);
             match outcome {
                 Outcome::Item => {
                     has_item = true;
-                    if let Some(count) = by_rule.get_mut(rule) {
-                        *count += 1;
+                    if let (true, Some(counts)) = (is_first, by_rule.get_mut(rule)) {
+                        counts.rows += 1;
                     }
                 }
                 Outcome::Empty => gaps.push(*entries),
+                Outcome::TooMany => {
+                    by_rule[rule].too_many += 1;
+                    gaps.push(*entries);
+                }
                 Outcome::Refused { key, reason } => {
                     refused = refused.or(Some((key, reason)));
                     gaps.push(*entries);
                 }
             }
             *entries += 1;
-            rule += 1;
         });
         match refused {
             _ if has_item => self.keyed += 1,

@@ -4,7 +4,7 @@ use super::limits::{FORMAT_VERSION, PACKED_MAX_BITS};
 use vesica_link::ParseIdentityError;
 use vesica_protocols::kmrs14::Check;
 use vesica_protocols::{Operation, Security};
-use vesica_records::ProfileError;
+use vesica_records::{ProfileError, TransformError};
 use vesica_strict_toml::{Fault, FileFault, Located, TableFault};
 
 /// An agreement that cannot be used.
@@ -128,6 +128,22 @@ pub enum AgreementFault {
         /// The name of the earlier one.
         other: String,
     },
+    /// A transform does not exist.
+    #[error("{field:?}: {cause}")]
+    BadTransform {
+        /// The field's path.
+        field: String,
+        /// Why not.
+        cause: TransformError,
+    },
+    /// A row can have several keys under a rule, and their number is not agreed.
+    #[error("a row can have several keys under the rule {rule:?}: \"most\" is missing")]
+    NoMost {
+        /// The rule.
+        rule: String,
+        /// The largest number that can be agreed.
+        max: u64,
+    },
     /// A key is in no rule.
     #[error("no rule has the key {name:?}")]
     UnusedKey {
@@ -135,14 +151,14 @@ pub enum AgreementFault {
         name: String,
     },
     /// A party's rows could have more items under all rules than a set can have.
-    #[error("max_rows {max_rows} of {party:?} times {rules} rules is above {max}")]
+    #[error("max_rows {max_rows} of {party:?} times {per_row} keys of a row is above {max}")]
     TooManyItems {
         /// The party.
         party: String,
         /// Its `max_rows`.
         max_rows: u64,
-        /// The number of rules.
-        rules: usize,
+        /// The most keys of a row, under all rules.
+        per_row: u64,
         /// The largest set.
         max: u64,
     },

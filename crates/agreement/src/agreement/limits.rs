@@ -37,6 +37,8 @@ pub const MAX_NAME_CHARS: usize = 200;
 pub const MAX_KEYS: usize = 16;
 /// Most rules.
 pub const MAX_RULES: usize = 32;
+/// Most keys that a row can have under one rule.
+pub const MAX_KEYS_OF_RULE: u64 = 64;
 /// Most values that are excluded from a column of the key.
 pub const MAX_EXCLUDED: usize = 100;
 /// Longest such value, in bytes.

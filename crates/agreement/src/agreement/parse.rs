@@ -122,9 +122,10 @@ impl Agreement {
             }
             None => None,
         };
+        let items_per_row = rules.iter().map(|rule| rule.most as u64).sum::<u64>().max(1);
         let mut parties: Vec<PartyTerms> = placed.into_iter().map(|party| party.terms).collect();
-        parties.iter_mut().for_each(|party| party.items_per_row = rules.len().max(1) as u64);
-        check_sizes(&table, &parties, &rules)?;
+        parties.iter_mut().for_each(|party| party.items_per_row = items_per_row);
+        check_sizes(&table, &parties)?;
         let (question, bounds) = question::read(text, &table, operation, &parties)?;
         let partition_counts = partition_counts(&table, &question)?;
         let mut terms = Terms {

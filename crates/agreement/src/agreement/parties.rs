@@ -27,7 +27,7 @@ pub struct PartyTerms {
     pub max_rows: u64,
     /// Fewest different keys it must have.
     pub min_rows: u64,
-    /// Most items that a row can have: one for each rule.
+    /// Most items that a row can have, under all rules.
     pub items_per_row: u64,
 }
 

@@ -7,7 +7,7 @@ use vesica_core::Role;
 use vesica_link::PublicIdentity;
 use vesica_protocols::kmrs14::Check;
 use vesica_protocols::{Operation, Security};
-use vesica_records::Profile;
+use vesica_records::{Profile, Transform};
 
 /// The fields of an agreement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,9 +74,20 @@ pub struct Key {
 pub struct Rule {
     /// What it is called.
     pub name: String,
-    /// The positions in [`Terms::keys`] of the keys whose values must all be equal, ascending. At
-    /// least one.
-    pub columns: Vec<usize>,
+    /// Its columns, by the positions of their keys, and then by their transforms. At least one.
+    pub columns: Vec<RuleColumn>,
+    /// The most keys that a row can have under it. A row with more has none.
+    pub most: usize,
+}
+
+/// A column of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleColumn {
+    /// The position of its key in [`Terms::keys`].
+    pub key: usize,
+    /// What is compared: what these, one after another, make of the key's value; without them, the
+    /// value itself.
+    pub transforms: Vec<Transform>,
 }
 
 /// What was agreed about the helper.
@@ -97,9 +108,9 @@ impl Terms {
         self.question.operation()
     }
 
-    /// How many items a row has at most: one for each rule.
+    /// How many items a row has at most, under all rules.
     pub fn items_per_row(&self) -> u64 {
-        self.rules.len().max(1) as u64
+        self.rules.iter().map(|rule| rule.most as u64).sum::<u64>().max(1)
     }
 
     /// Whether all parties receive the result.

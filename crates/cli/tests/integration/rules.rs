@@ -88,9 +88,13 @@ fn a_draft_with_a_rule_of_unknown_columns_is_refused() {
 #[test]
 fn the_explanation_names_the_rules() {
     let place = place();
-    let full = vesica().args(["explain", "--full"]).arg(place.path("agreement.toml")).output();
-    let text = String::from_utf8(full.unwrap().stdout).unwrap().replace('\n', " ");
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let explained = |options: &[&str]| {
+        let agreement = place.path("agreement.toml");
+        let output = vesica().arg("explain").args(options).arg(agreement).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = explained(&[]) + &explained(&["--full"]);
     for words in [
         "Two rows match when they do under any of 2 rules.",
         "Rule 1: email (rule \"email\").",

@@ -27,12 +27,23 @@ fn table(rng: &mut ChaCha20Rng, rows: usize, values: u32, other: &[Cells]) -> Ve
         .collect()
 }
 
+/// A column of a rule, and the transform of its value, if it has one.
+type Column = (usize, &'static str);
+
+/// Transforms, most of them none; the last two can make several texts of a value.
+const TRANSFORMS: [&str; 6] = ["", "", "first(1)", "last(2)", "delete-one", "replace-one"];
+
+/// The most keys of a row under a rule that has several.
+const MOST: usize = 5;
+
 /// Different sets of columns.
-fn rules(rng: &mut ChaCha20Rng, most: usize) -> Vec<Vec<usize>> {
+fn rules(rng: &mut ChaCha20Rng, most: usize) -> Vec<Vec<Column>> {
     let number = rng.random_range(1..=most);
     let mut rules = BTreeSet::new();
     while rules.len() < number {
         let columns: Vec<usize> = (0..4).filter(|_| rng.random_bool(0.5)).collect();
+        let transform = |column| (column, TRANSFORMS[rng.random_range(0..TRANSFORMS.len())]);
+        let columns: Vec<Column> = columns.into_iter().map(transform).collect();
         if !columns.is_empty() {
             rules.insert(columns);
         }
@@ -40,28 +51,64 @@ fn rules(rng: &mut ChaCha20Rng, most: usize) -> Vec<Vec<usize>> {
     rules.into_iter().collect()
 }
 
-/// The rows of `own` that match a row of `other`, and their keys.
-fn plain(own: &[Cells], other: &[Cells], rules: &[Vec<usize>]) -> (Vec<u64>, u64) {
-    let key = |row: &Cells, rule: usize| {
-        let cells: Vec<String> = rules[rule].iter().map(|column| row[*column].clone()).collect();
-        cells.iter().all(|cell| !cell.is_empty()).then_some((rule, cells))
+fn has_several(rule: &[Column]) -> bool {
+    rule.iter().any(|(_, transform)| transform.ends_with("-one"))
+}
+
+/// The keys of `row` under the rule of this number, written out: no key if a cell is empty, or if
+/// there are more than [`MOST`].
+fn keys_under(number: usize, rule: &[Column], row: &Cells) -> Vec<(usize, Vec<String>)> {
+    let mut keys = vec![Vec::new()];
+    for (column, transform) in rule {
+        let cell = &row[*column];
+        let texts: BTreeSet<String> = match *transform {
+            _ if cell.is_empty() => BTreeSet::new(),
+            "first(1)" => [cell[..1].to_owned()].into(),
+            "last(2)" => [cell[cell.len().saturating_sub(2)..].to_owned()].into(),
+            "delete-one" => {
+                let shorter = (0..cell.len()).map(|at| cell[..at].to_owned() + &cell[at + 1..]);
+                // A value of one character is not compared with nothing.
+                shorter.filter(|text| !text.is_empty()).chain([cell.clone()]).collect()
+            }
+            "replace-one" => {
+                (0..cell.len()).map(|at| cell[..at].to_owned() + "*" + &cell[at + 1..]).collect()
+            }
+            _ => [cell.clone()].into(),
+        };
+        let with = |key: &Vec<String>| {
+            texts.iter().map(|text| [&key[..], &[text.clone()]].concat()).collect::<Vec<_>>()
+        };
+        keys = keys.iter().flat_map(with).collect();
+    }
+    if keys.len() > MOST { Vec::new() } else { keys.into_iter().map(|key| (number, key)).collect() }
+}
+
+/// The rows of `own` that match a row of `other`, and how many keys they have in common.
+fn plain(own: &[Cells], other: &[Cells], rules: &[Vec<Column>]) -> (Vec<u64>, u64) {
+    let keys = |row: &Cells| {
+        let rules = rules.iter().enumerate();
+        rules.flat_map(|(number, rule)| keys_under(number, rule, row)).collect::<Vec<_>>()
     };
-    let keys = |row: &Cells| (0..rules.len()).filter_map(|rule| key(row, rule)).collect::<Vec<_>>();
     let theirs: BTreeSet<_> = other.iter().flat_map(keys).collect();
-    let common = |row: &Cells| keys(row).into_iter().filter(|key| theirs.contains(key)).count() > 0;
-    let rows = (0..).zip(own).filter(|(_, row)| common(row)).map(|(row, _)| row).collect();
+    let is_common = |row: &Cells| keys(row).iter().any(|key| theirs.contains(key));
+    let rows = (0..).zip(own).filter(|(_, row)| is_common(row)).map(|(row, _)| row).collect();
     let ours: BTreeSet<_> = own.iter().flat_map(keys).collect();
     (rows, ours.intersection(&theirs).count() as u64)
 }
 
 /// The tables of the keys that rules use, and of the rules.
-fn tables(rules: &[Vec<usize>]) -> String {
-    let used: BTreeSet<usize> = rules.concat().into_iter().collect();
+fn tables(rules: &[Vec<Column>]) -> String {
+    let used: BTreeSet<usize> = rules.concat().into_iter().map(|(column, _)| column).collect();
     let key =
         |column: &usize| format!("[[key]]\nname = \"{}\"\nprofile = \"exact\"\n", COLUMNS[*column]);
-    let rule = |(number, columns): (usize, &Vec<usize>)| {
-        let columns: Vec<&str> = columns.iter().map(|column| COLUMNS[*column]).collect();
-        format!("[[rule]]\nname = \"rule {number}\"\ncolumns = {columns:?}\n")
+    let column = |(column, transform): &Column| match *transform {
+        "" => COLUMNS[*column].to_owned(),
+        transform => format!("{} | {transform}", COLUMNS[*column]),
+    };
+    let rule = |(number, columns): (usize, &Vec<Column>)| {
+        let most = if has_several(columns) { format!("most = {MOST}\n") } else { String::new() };
+        let columns: Vec<String> = columns.iter().map(column).collect();
+        format!("[[rule]]\nname = \"rule {number}\"\ncolumns = {columns:?}\n{most}")
     };
     let keys: String = used.iter().map(key).collect();
     keys + &rules.iter().enumerate().map(rule).collect::<String>()

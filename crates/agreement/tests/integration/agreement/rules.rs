@@ -1,6 +1,8 @@
 //! Rules: several keys of a row, any of which may match.
 
 use super::*;
+use vesica_agreement::Rule;
+use vesica_records::TransformError;
 
 /// Keys by name, with the rules in the text.
 fn with_rules(keys: &[&str], rules: &str) -> String {
@@ -17,10 +19,10 @@ fn rule(name: &str, columns: &str) -> String {
 fn rules_keep_their_order_and_their_columns_are_sets() {
     let two = |one: &str| rule("mail", "\"email\"") + &rule("person", one);
     let agreement = parse(&with_rules(&["email", "name", "born"], &two("\"name\", \"born\"")));
-    let rules: Vec<_> =
-        agreement.rules.iter().map(|rule| (&*rule.name, &rule.columns[..])).collect();
+    let keys = |rule: &Rule| rule.columns.iter().map(|column| column.key).collect::<Vec<_>>();
+    let rules: Vec<_> = agreement.rules.iter().map(|rule| (&*rule.name, keys(rule))).collect();
     // Keys are sorted by name.
-    assert_eq!(rules, [("mail", &[1][..]), ("person", &[0, 2])]);
+    assert_eq!(rules, [("mail", vec![1]), ("person", vec![0, 2])]);
     assert_eq!(agreement.items_per_row(), 2);
     assert_eq!(agreement.parties[0].max_items(), 2 * agreement.parties[0].max_rows);
     let again = parse(&agreement.canonical());
@@ -77,9 +79,43 @@ fn rules_that_make_no_sense_are_refused() {
     ));
     assert!(matches!(
         of(one.replace("5_000_000", &(MAX_ROWS / 2 + 1).to_string())),
-        AgreementFault::TooManyItems { rules: 2, .. }
+        AgreementFault::TooManyItems { per_row: 2, .. }
     ));
     let names: Vec<String> = (0..33).map(|i| format!("k{i}")).collect();
     let many: String = names.iter().map(|name| rule(name, "\"email\"")).collect();
     assert!(matches!(fault(&many), AgreementFault::RuleCount { found: 33, max: 32 }));
+}
+
+#[test]
+fn transforms_stand_after_the_name_of_their_key() {
+    let keys = &["name", "born | at"];
+    let of = |columns: &str, more: &str| with_rules(keys, &(rule("one", columns) + more));
+    let text = of("\"name|soundex\", \"born | at\", \"name  |  first(3)\"", "");
+    let agreement = parse(&text);
+    let written = "columns = [\"born | at\", \"name | first(3)\", \"name | soundex\"]\n";
+    assert!(agreement.canonical().contains(written), "{}", agreement.canonical());
+    assert_eq!(parse(&agreement.canonical()), agreement);
+    assert_eq!(agreement.items_per_row(), 1);
+
+    let several = "\"name | delete-one\", \"born | at\"";
+    let fault = |text: &str| *refused(text).fault;
+    assert!(matches!(
+        fault(&of(several, "")),
+        AgreementFault::NoMost { rule, max: 64 } if rule == "one"
+    ));
+    assert_eq!(parse(&of(several, "most = 12\n")).items_per_row(), 12);
+    // A row never has more than its transforms can give.
+    let pairs = "\"name | double-metaphone\", \"born | at\"";
+    let agreement = parse(&of(pairs, "most = 60\n"));
+    assert_eq!((agreement.items_per_row(), agreement.rules[0].most), (2, 2));
+    assert_eq!(parse(&agreement.canonical()), agreement);
+
+    assert!(matches!(
+        fault(&of("\"name | soundx\", \"born | at\"", "")),
+        AgreementFault::BadTransform { cause: TransformError::Unknown { .. }, .. }
+    ));
+    assert!(matches!(
+        fault(&of("\"nmae | soundex\", \"born | at\"", "")),
+        AgreementFault::UnknownWord { nearest: Some(nearest), .. } if nearest == "name"
+    ));
 }
