@@ -2,14 +2,10 @@
 //! helper.
 
 mod file;
-mod order;
-mod table;
 
 pub(crate) use file::{Results, check, check_order};
-pub use order::{OrderLine, SharesOrder};
-pub(crate) use table::KeyRows;
-pub use table::{IdEntry, Ids, Union, UnionEntry};
-pub use vesica_own_rows::RowSet;
+pub(crate) use vesica_own_rows::KeyRows;
+pub use vesica_own_rows::{IdEntry, Ids, OrderLine, RowSet, SharesOrder, Union, UnionEntry};
 
 use std::fmt;
 use vesica_share_files::SharesFile;

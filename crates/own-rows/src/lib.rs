@@ -4,14 +4,20 @@
 //! * [`RowItems`] — the items, in memory or in a file.
 //! * [`distinct`], [`Spread`], [`bits`] — from rows to items and back.
 //! * [`RowSet`] — a set of rows.
+//! * [`Union`], [`Ids`] — results that name keys; [`KeyRows`] — the rows of own keys in them.
+//! * [`SharesOrder`] — what a party knows of the order of its shares.
 //! * [`self_check`] — the set with self-check items and padding, and the checks of a result.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod items;
+mod keys;
+mod order;
 pub mod self_check;
 mod set;
 
 pub use items::{RowItems, Spread, bits, distinct};
+pub use keys::{IdEntry, Ids, KeyRows, Union, UnionEntry};
+pub use order::{OrderLine, SharesOrder};
 pub use set::RowSet;

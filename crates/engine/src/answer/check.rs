@@ -415,7 +415,7 @@ mod tests {
         else {
             panic!("no union")
         };
-        assert_eq!(good.keys, [(b"key".to_vec(), None)]);
+        assert_eq!(good.keys(), [(b"key".to_vec(), None)]);
         assert_eq!(
             kind(texts(&["key".to_owned()])[1..].to_vec()),
             Some(Misbehaviour::InvalidValue)

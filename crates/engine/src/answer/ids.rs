@@ -90,7 +90,7 @@ pub(super) fn named(ids: Ids, set: &CheckedSet, own: KeyRows) -> output::Ids {
         }
     }
     let texts = set.keys().cloned().unwrap_or_default();
-    output::Ids { own, all: ids.all, positions, texts }
+    output::Ids::new(own, ids.all, positions, texts)
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub(super) fn joined(
     if keys.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         Err(Misbehaviour::SelfCheckFailed)
     } else {
-        Ok(Union { own: rows, keys, new: theirs.len() as u64 })
+        Ok(Union::new(rows, keys, theirs.len() as u64))
     }
 }
 
@@ -51,9 +51,9 @@ mod tests {
         let set = set.with_keys(texts(&["m", "c"]), None).unwrap();
         let union = joined(&set, &texts(&["z", "d"]), KeyRows::default()).unwrap();
         let keys: Vec<(&[u8], Option<u32>)> =
-            union.keys.iter().map(|(key, own)| (&key[..], *own)).collect();
+            union.keys().iter().map(|(key, own)| (&key[..], *own)).collect();
         assert_eq!(keys, [(&b"c"[..], Some(1)), (b"d", None), (b"m", Some(0)), (b"z", None)]);
-        assert_eq!(union.new, 2);
+        assert_eq!(union.new_keys(), 2);
         for theirs in [&["c"][..], &["d", "d"]] {
             let refused = joined(&set, &texts(theirs), KeyRows::default()).err();
             assert_eq!(refused, Some(Misbehaviour::SelfCheckFailed));

@@ -5,13 +5,13 @@ use vesica_records::{KeyTexts, RowNumbers, key_values};
 
 /// The parts of this party's file that a result with keys needs.
 #[derive(Clone, PartialEq, Eq, Default)]
-pub(crate) struct KeyRows {
+pub struct KeyRows {
     /// The columns of the key in the file.
-    pub(crate) columns: Vec<String>,
+    pub columns: Vec<String>,
     /// The rows of each key.
-    pub(crate) numbers: RowNumbers,
+    pub numbers: RowNumbers,
     /// Rows in the file.
-    pub(crate) rows: u64,
+    pub rows: u64,
 }
 
 impl KeyRows {
@@ -19,7 +19,7 @@ impl KeyRows {
         key_values(text, self.columns.len()).expect("own texts are encoded, the peer's are checked")
     }
 
-    pub(super) fn rows_of(&self, key: u32) -> impl Iterator<Item = u64> {
+    pub(crate) fn rows_of(&self, key: u32) -> impl Iterator<Item = u64> {
         self.numbers.get(key as usize).iter().map(|number| number - 1)
     }
 }
@@ -27,11 +27,9 @@ impl KeyRows {
 /// The keys that at least one party has, ascending by their text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Union {
-    pub(crate) own: KeyRows,
-    /// The text of each key, and its position among the own keys; `None` if only the other party
-    /// has it.
-    pub(crate) keys: Vec<(Vec<u8>, Option<u32>)>,
-    pub(crate) new: u64,
+    own: KeyRows,
+    keys: Vec<(Vec<u8>, Option<u32>)>,
+    new: u64,
 }
 
 /// A key of a [`Union`].
@@ -45,9 +43,21 @@ pub struct UnionEntry<'a> {
 }
 
 impl Union {
+    /// The union of `keys`, ascending: the text of each, and its position among the `own` keys;
+    /// `None` for the `new` ones, which only the other party has.
+    pub fn new(own: KeyRows, keys: Vec<(Vec<u8>, Option<u32>)>, new: u64) -> Self {
+        Self { own, keys, new }
+    }
+
     /// The key columns, as this party's file calls them.
     pub fn columns(&self) -> &[String] {
         &self.own.columns
+    }
+
+    /// The text of each key, and its position among the own keys; `None` if only the other party
+    /// has it.
+    pub fn keys(&self) -> &[(Vec<u8>, Option<u32>)] {
+        &self.keys
     }
 
     /// Number of keys in the union.
@@ -78,12 +88,10 @@ impl Union {
 /// common key has the same identifier at both.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Ids {
-    pub(crate) own: KeyRows,
-    pub(crate) all: Vec<[u8; Item::LEN]>,
-    /// For each identifier the position of its key among the own keys; `None` for other keys.
-    pub(crate) positions: Vec<Option<u32>>,
-    /// The texts of the own keys.
-    pub(crate) texts: KeyTexts,
+    own: KeyRows,
+    all: Vec<[u8; Item::LEN]>,
+    positions: Vec<Option<u32>>,
+    texts: KeyTexts,
 }
 
 /// An identifier of [`Ids`].
@@ -99,6 +107,17 @@ pub struct IdEntry<'a> {
 }
 
 impl Ids {
+    /// The identifiers `all`, ascending, and for each the position of its key among the `own` keys,
+    /// which have these `texts`; `None` for other keys.
+    pub fn new(
+        own: KeyRows,
+        all: Vec<[u8; Item::LEN]>,
+        positions: Vec<Option<u32>>,
+        texts: KeyTexts,
+    ) -> Self {
+        Self { own, all, positions, texts }
+    }
+
     /// The key columns, as this party's file calls them.
     pub fn columns(&self) -> &[String] {
         &self.own.columns

@@ -1,6 +1,6 @@
 //! A party's knowledge of the order of the entries of its shares.
 
-use super::table::KeyRows;
+use crate::KeyRows;
 use vesica_protocols::Order;
 
 /// What this party knows of the order of its shares: its output of the permuted characteristic,
@@ -42,7 +42,9 @@ pub enum OrderLine {
 }
 
 impl SharesOrder {
-    pub(crate) fn new(known: Order, own: KeyRows, keys: usize, is_of_entries: bool) -> Self {
+    /// The order that is `known` of shares of `keys` own keys, which have these `own` rows, or of
+    /// the other party's. `is_of_entries` says whether places are entries, as with shared values.
+    pub fn new(known: Order, own: KeyRows, keys: usize, is_of_entries: bool) -> Self {
         Self { known, own, keys, is_of_entries }
     }
 
