@@ -122,3 +122,29 @@ pub enum ExpressionError {
         max: usize,
     },
 }
+
+impl ExpressionError {
+    /// The character of the text, from 1, at which the fault is; `None` if it is in the whole text
+    /// or in the table.
+    pub fn at(&self) -> Option<usize> {
+        match self {
+            Self::TooDeep { at, .. }
+            | Self::Expected { at, .. }
+            | Self::NumberTooLarge { at }
+            | Self::ComparedTwice { at }
+            | Self::UnknownColumn { at, .. }
+            | Self::AmbiguousColumn { at, .. }
+            | Self::OutsideSum { at, .. }
+            | Self::Nested { at }
+            | Self::SeveralNumbers { at }
+            | Self::NotANumber { at }
+            | Self::NotACondition { at }
+            | Self::LimitsNotInOrder { at }
+            | Self::TooWide { at } => Some(*at),
+            Self::TooLong { .. }
+            | Self::TooManyParts { .. }
+            | Self::ColumnBits { .. }
+            | Self::TooManyEntries { .. } => None,
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use crate::ExpressionError;
 use crate::syntax::{Buckets, Kind, Node, Operator, Strength, Total};
 use crate::tokens::{Token, tokens};
+use std::ops::Range;
 
 /// Maximum characters of an expression.
 const MAX_CHARACTERS: usize = 4096;
@@ -30,7 +31,18 @@ const MAX_DEPTH: usize = 32;
 pub struct Expression {
     text: String,
     pub(crate) results: Vec<Node>,
+    /// The characters of each result in the text, from 0.
+    places: Vec<Range<usize>>,
 }
+
+/// Two expressions are equal when their texts are.
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Expression {}
 
 impl Expression {
     /// Reads `text`.
@@ -42,15 +54,52 @@ impl Expression {
             return Err(ExpressionError::TooLong { max: MAX_CHARACTERS });
         }
         let mut parser = Parser { tokens: tokens(text)?, next: 0, parts: 0, depth: 0 };
-        let mut results = Vec::new();
+        let (mut results, mut places) = (Vec::new(), Vec::new());
         loop {
+            let first = parser.peek().0;
             results.push(parser.part(Strength::Or)?);
+            places.push(first - 1..parser.peek().0 - 1);
             if !parser.take(&Token::Sign(",")) {
                 break;
             }
         }
         parser.expect(&Token::End, "an operator, a comma or the end")?;
-        Ok(Self { text: text.to_owned(), results })
+        Ok(Self { text: text.to_owned(), results, places })
+    }
+
+    /// What each answer is called, in their order: the text of its result, for each bucket with its
+    /// limits, such as `sum(b) for 10 <= a < 20`.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for (node, place) in self.results.iter().zip(&self.places) {
+            match &node.kind {
+                Kind::Total(total) if total.buckets.is_some() => {
+                    names.extend(total.buckets.iter().flat_map(|by| self.of_buckets(node.at, by)));
+                }
+                _ => names.push(self.characters(place)),
+            }
+        }
+        names
+    }
+
+    /// The names of the buckets of the total that begins at the character `at`, from 1.
+    fn of_buckets(&self, at: usize, by: &Buckets) -> Vec<String> {
+        let total = self.characters(&(at - 1..by.by_at));
+        let of = self.characters(&by.of_at);
+        let limits = &by.limits;
+        let range = |i: usize| match (i.checked_sub(1).map(|i| limits[i]), limits.get(i)) {
+            (None, None) => of.clone(),
+            (None, Some(next)) => format!("{of} < {next}"),
+            (Some(least), None) => format!("{of} >= {least}"),
+            (Some(least), Some(next)) => format!("{least} <= {of} < {next}"),
+        };
+        (0..=limits.len()).map(|i| format!("{total}) for {}", range(i))).collect()
+    }
+
+    /// The characters at `place`, without blanks at their ends.
+    fn characters(&self, place: &Range<usize>) -> String {
+        let characters: String = self.text.chars().skip(place.start).take(place.len()).collect();
+        characters.trim().to_owned()
     }
 
     /// The text that was read.
@@ -164,13 +213,16 @@ impl Parser {
         let is_bare = !is_sum && ![&WHERE, &BY, &CLOSE].contains(&self.peek().1);
         let is_filtered = is_bare || self.take(&WHERE);
         let filter = if is_filtered { Some(self.deeper(Strength::Or)?) } else { None };
-        let buckets = if self.take(&BY) { Some(self.buckets()?) } else { None };
+        let by_at = self.peek().0 - 1;
+        let buckets = if self.take(&BY) { Some(self.buckets(by_at)?) } else { None };
         self.expect(&CLOSE, "an operator, `where`, `by` or `)`")?;
         Ok(Total { of, filter, buckets })
     }
 
-    fn buckets(&mut self) -> Result<Buckets, ExpressionError> {
+    fn buckets(&mut self, by_at: usize) -> Result<Buckets, ExpressionError> {
+        let first = self.peek().0;
         let of = self.deeper(Strength::Sum)?;
+        let of_at = first - 1..self.peek().0 - 1;
         self.expect(&Token::Word("in"), "`in`")?;
         let mut limits: Vec<i128> = Vec::new();
         loop {
@@ -187,7 +239,7 @@ impl Parser {
             }
             limits.push(limit);
             if !self.take(&Token::Sign(",")) {
-                return Ok(Buckets { of, limits });
+                return Ok(Buckets { of, of_at, by_at, limits });
             }
         }
     }
@@ -245,6 +297,27 @@ mod tests {
             assert_eq!(read(text), tree, "{text}");
         }
         assert_eq!(Expression::parse(" 1 ").unwrap().text(), " 1 ");
+    }
+
+    #[test]
+    fn every_answer_has_a_name() {
+        for (text, names) in [
+            ("sum(a*b)>1000", &["sum(a*b)>1000"][..]),
+            (" count() , (sum(a) + 1) * 2 ", &["count()", "(sum(a) + 1) * 2"]),
+            (
+                "sum( a where b=1 by \"größe\" - 2 in -1, 10 ), count(by a in 3)",
+                &[
+                    "sum( a where b=1) for \"größe\" - 2 < -1",
+                    "sum( a where b=1) for -1 <= \"größe\" - 2 < 10",
+                    "sum( a where b=1) for \"größe\" - 2 >= 10",
+                    "count() for a < 3",
+                    "count() for a >= 3",
+                ],
+            ),
+            ("(sum(a by b in 1))", &["sum(a) for b < 1", "sum(a) for b >= 1"]),
+        ] {
+            assert_eq!(Expression::parse(text).unwrap().names(), names, "{text}");
+        }
     }
 
     #[test]

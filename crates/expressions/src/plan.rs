@@ -181,7 +181,7 @@ impl Plan {
     /// A result for each bucket: that of all above its lower limit, less that of all above the
     /// next. So there is one comparison for each limit.
     fn add_buckets(&mut self, at: usize, node: &TotalNode) -> Result<(), ExpressionError> {
-        let Some(Buckets { of: key, limits }) = &node.buckets else { return Ok(()) };
+        let Some(Buckets { of: key, limits, .. }) = &node.buckets else { return Ok(()) };
         let (of, filter) = self.of_total(node)?;
         let key = self.number(key, Level::Row)?;
         let mut above = vec![self.add_total(at, of.clone(), filter.clone())?];

@@ -1,5 +1,7 @@
 //! The tree of an expression.
 
+use std::ops::Range;
+
 /// A part of an expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
@@ -41,6 +43,10 @@ pub(crate) struct Total {
 #[derive(Clone, Debug)]
 pub(crate) struct Buckets {
     pub(crate) of: Node,
+    /// The characters of `of` in the text, from 0, `by` and `in` excluded.
+    pub(crate) of_at: Range<usize>,
+    /// Where `by` stands: a character of the text, from 0.
+    pub(crate) by_at: usize,
     pub(crate) limits: Vec<i128>,
 }
 
