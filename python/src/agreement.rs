@@ -87,6 +87,12 @@ impl Agreement {
         self.0.operation().name()
     }
 
+    /// The expression that is computed on shares, if there is one.
+    #[getter]
+    fn compute(&self) -> Option<&str> {
+        self.0.question.computed().map(|(_, computation)| computation.expression.text())
+    }
+
     #[getter]
     fn protocol(&self) -> &'static str {
         self.0.protocol_word()

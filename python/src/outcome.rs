@@ -14,8 +14,11 @@ use pythonize::pythonize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use vesica_engine::{Finished, Report, RowSet, RunResult};
+use vesica_engine::{Answer, Finished, Report, RowSet, RunResult};
 use vesica_tables::{OutputOptions, Source};
+
+/// A part of an expression, and the number or whether it holds.
+type NamedAnswer<'a> = (&'a str, Option<i128>, Option<bool>);
 
 /// The result of a run, and its report.
 #[pyclass(frozen, module = "vesica._vesica")]
@@ -52,6 +55,7 @@ impl Outcome {
             RunResult::Cardinality(_) => "cardinality",
             RunResult::Threshold { .. } => "threshold",
             RunResult::Sums { .. } => "sums",
+            RunResult::Answers { .. } => "answers",
             RunResult::Union(_) => "union",
             RunResult::Ids(_) => "ids",
             RunResult::Shares { .. } => "shares",
@@ -145,6 +149,17 @@ impl Outcome {
             }
             _ => None,
         }
+    }
+
+    /// What each part of an expression gives: its name, and a number or whether it holds.
+    #[getter]
+    fn answers(&self) -> Option<Vec<NamedAnswer<'_>>> {
+        let RunResult::Answers { answers, .. } = &self.result else { return None };
+        let parts = answers.iter().map(|one| match one.answer {
+            Answer::Number(number) => (&*one.name, Some(number), None),
+            Answer::Condition(holds) => (&*one.name, None, Some(holds)),
+        });
+        Some(parts.collect())
     }
 
     /// The keys of a union, the identifiers, or one row of figures.

@@ -5,7 +5,7 @@ use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, 
 use arrow_schema::{ArrowError, Field, Schema};
 use std::sync::Arc;
 use vesica_engine::shares::Combined;
-use vesica_engine::{OrderLine, RunResult, SharesOrder};
+use vesica_engine::{Answer, NamedAnswer, OrderLine, RunResult, SharesOrder};
 use vesica_tables::distinct_columns;
 
 /// 32 hexadecimal digits.
@@ -121,6 +121,17 @@ pub(crate) fn figures(result: &RunResult) -> Result<Option<RecordBatch>, ArrowEr
                 names.push("keys_in_common");
                 arrays.push(number(*keys));
             }
+            (distinct_columns(&names), arrays)
+        }
+        RunResult::Answers { keys, answers } => {
+            let mut names: Vec<&str> = answers.iter().map(|one| &*one.name).collect();
+            let cell = |one: &NamedAnswer| match one.answer {
+                Answer::Number(_) => whole(&[one.text()]),
+                Answer::Condition(holds) => Arc::new(BooleanArray::from(vec![holds])) as ArrayRef,
+            };
+            let mut arrays: Vec<ArrayRef> = answers.iter().map(cell).collect();
+            names.push("keys_in_common");
+            arrays.push(number(*keys));
             (distinct_columns(&names), arrays)
         }
         _ => return Ok(None),

@@ -6,6 +6,7 @@
 //! * [`Draft`] — one in which identities are missing.
 //! * [`Question`] — what is asked about the keys; [`ValueTerms`] — and about their values;
 //!   [`MatchBounds`] — when it is answered.
+//! * [`Computation`] — an expression that is computed on shares.
 //! * [`AgreementError`] — what is wrong with an agreement file, and where.
 //! * [`AgreementHash`] — names one agreement; bound into every session and result.
 //! * [`Difference`] — one field in which two agreements differ.
@@ -17,6 +18,7 @@
 
 mod canonical;
 mod checked;
+mod computation;
 mod difference;
 mod draft;
 mod error;
@@ -34,6 +36,7 @@ mod values;
 
 pub use canonical::AgreementHash;
 pub use checked::CheckedValues;
+pub use computation::Computation;
 pub use difference::{Difference, DifferenceError};
 pub use draft::Draft;
 pub use error::{AgreementError, AgreementFault, TextFault};
@@ -54,7 +57,7 @@ use jiff::civil::Date;
 use limits::AUTO;
 use selection::Selection;
 use std::ops::Deref;
-use vesica_core::{EarlyReveal, Learns, PsiParams, Query, Role, SessionId, TextLen};
+use vesica_core::{EarlyReveal, PsiParams, Query, Role, SessionId, TextLen};
 use vesica_link::PublicIdentity;
 use vesica_protocols::Protocol;
 
@@ -127,11 +130,6 @@ impl Agreement {
     pub fn party_with(&self, role: Role) -> &PartyTerms {
         let first = &self.parties[0];
         if self.role_of(&first.name) == role { first } else { &self.parties[1] }
-    }
-
-    /// Who learns the result, as a parameter of the protocol.
-    pub fn learns(&self) -> Learns {
-        if self.all_receive() { Learns::Both } else { Learns::Receiver }
     }
 
     /// Whether `party` receives the result.
@@ -234,7 +232,9 @@ impl Agreement {
             }
             Question::PrivateId => Query::PrivateId,
             Question::Shares(None) => Query::Shares(None),
-            Question::Shares(Some(_)) => Query::Shares(Some(self.protocol_values()?)),
+            Question::Shares(Some(_)) | Question::Computed { .. } => {
+                Query::Shares(Some(self.protocol_values()?))
+            }
             Question::SharedValues { default, .. } => {
                 Query::SharedValues { values: self.protocol_values()?, default: *default as u64 }
             }

@@ -128,6 +128,14 @@ pub(crate) struct AskedArgs {
     /// With --operation shares or shared-values: values may be below zero
     #[arg(long)]
     shares_signed: bool,
+    /// With --operation shares: what the parties compute on the shares, such as "sum(price * units)
+    /// > 1000, count(price < 20)"; they get what it gives, and no shares
+    #[arg(long, value_name = "EXPRESSION")]
+    compute: Option<String>,
+    /// With --compute: how the circuit is evaluated. garbled: few flights, many bytes; gmw: fewer
+    /// bytes, many flights
+    #[arg(long, value_parser = ["garbled", "gmw"], default_value = "garbled")]
+    circuit: String,
     /// The minimum number of common keys for an answer; below it, the parties learn only that it is
     /// below [default: 100 with sums and inner products, otherwise none]
     #[arg(long, value_name = "N", value_parser = count)]
@@ -170,6 +178,11 @@ impl AskedArgs {
         self.operation.operation()
     }
 
+    /// The expression that is computed on shares, if one is given, and how.
+    pub(crate) fn compute(&self) -> Option<(&str, &str)> {
+        self.compute.as_deref().map(|expression| (expression, &*self.circuit))
+    }
+
     /// The fields that are counts, with their meanings. A field that belongs to another operation
     /// is included: parsing the agreement refuses it. A party has at most `most_rows` rows.
     pub(crate) fn counts(&self, most_rows: u64) -> Vec<(&'static str, u64, &'static str)> {
@@ -205,7 +218,8 @@ impl AskedArgs {
 
     /// Whether the answer is about values of keys.
     fn reveals_values(&self) -> bool {
-        matches!(self.operation, OperationName::Sum | OperationName::InnerProduct)
+        self.compute.is_some()
+            || matches!(self.operation, OperationName::Sum | OperationName::InnerProduct)
     }
 
     /// The default receiver, where one party receives: with values, the party that does not have
@@ -215,6 +229,7 @@ impl AskedArgs {
         let holder = match self.operation {
             OperationName::Sum => self.sum_of.as_deref().unwrap_or(first),
             OperationName::InnerProduct => self.product_of.as_deref().unwrap_or(second),
+            _ if self.compute.is_some() => self.shares_of.as_deref().unwrap_or(first),
             _ => second,
         };
         if holder == first { second } else { first }
@@ -257,6 +272,7 @@ impl AskedArgs {
             has_times: false,
         };
         let asks = |options: &ValueOptions<'_>| match self.operation {
+            _ if self.compute.is_some() && options.table == "shares" => true,
             OperationName::Sum => options.table == "sum",
             OperationName::InnerProduct => options.table == "product",
             OperationName::SharedValues => options.table == "shares",

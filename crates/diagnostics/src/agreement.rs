@@ -7,6 +7,7 @@ use crate::tables::Written;
 use crate::words::{in_lower_case, list};
 use vesica_agreement::figures::grouped;
 use vesica_agreement::{AgreementError, AgreementFault, FORMAT_VERSION, TextFault};
+use vesica_expressions::ExpressionError;
 use vesica_link::ParseIdentityError;
 use vesica_records::{Profile, ProfileError};
 
@@ -238,6 +239,7 @@ fn words(fault: &AgreementFault) -> (String, String) {
         AgreementFault::DoesNotFit { .. } => {
             (fault.to_string(), show("agree on more bits, or on another default"))
         }
+        AgreementFault::BadExpression { cause, .. } => bad_expression(cause),
         AgreementFault::IsForBoth { operation } => (
             format!("{operation} gives each side its own result"),
             show("write receives = \"all\""),
@@ -330,6 +332,26 @@ fn words(fault: &AgreementFault) -> (String, String) {
 
 fn within(bounds: bool) -> &'static str {
     if bounds { " within min_matches and max_matches" } else { "" }
+}
+
+fn bad_expression(cause: &ExpressionError) -> (String, String) {
+    let advice = match cause {
+        ExpressionError::UnknownColumn { .. } => {
+            "only the columns of [shares] can be computed with; a name with other characters than \
+             letters, digits and _ stands in double quotes"
+        }
+        ExpressionError::OutsideSum { .. } => {
+            "write sum() of it, or count() where it fulfils a condition"
+        }
+        ExpressionError::TooWide { .. } => {
+            "agree on fewer bits for the values, or on a smaller max_rows"
+        }
+        _ => {
+            "an example: compute = \"sum(price * units) > 1000, count(price < 20)\"; docs/guide.md \
+             lists what there is"
+        }
+    };
+    (format!("the expression in \"shares.compute\" cannot be computed: {cause}"), advice.to_owned())
 }
 
 fn bad_profile(field: &str, cause: &ProfileError) -> (String, String) {

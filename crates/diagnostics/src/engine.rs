@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 use vesica_agreement::Difference;
 use vesica_agreement::figures::{bytes, grouped};
-use vesica_core::{Misbehaviour, StopReason, TransportError};
+use vesica_core::{Misbehaviour, Operation, StopReason, TransportError};
 use vesica_engine::{ConfigFault, Error, Incompatible, Phase, TransportFault};
 use vesica_link::{Endpoint, PublicIdentity};
 
@@ -245,6 +245,13 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
                 operation.name()
             ),
             format!("leave out {}", say.mark()),
+        ),
+        ConfigFault::NoOrder { operation: Operation::Shares } => Message::here(
+            format!(
+                "{} is only for shares, and this agreement gives what is computed on them",
+                say.order(),
+            ),
+            format!("leave out {}", say.order()),
         ),
         ConfigFault::NoOrder { operation } => Message::here(
             format!(

@@ -1,7 +1,8 @@
 //! Lists, counts and times in words.
 
 use std::time::Duration;
-use vesica_agreement::figures::grouped;
+use vesica_agreement::figures::{grouped, grouped_digits};
+use vesica_engine::{AgreementReport, AnswerReport, Report, SumReport};
 
 /// `"a", "b" and "c"`.
 pub fn list<T: AsRef<str>>(words: &[T]) -> String {
@@ -42,6 +43,43 @@ pub fn duration(time: Duration) -> String {
         60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
     }
+}
+
+/// A number with or without a sign, its digits in groups.
+pub fn signed(number: &str) -> String {
+    match number.strip_prefix('-') {
+        Some(digits) => format!("-{}", grouped_digits(digits)),
+        None => grouped_digits(number),
+    }
+}
+
+/// A part of an expression and its answer.
+pub fn answer(of: &AnswerReport) -> String {
+    let said = match (&of.number, of.holds) {
+        (Some(number), _) => signed(number),
+        (None, holds) => if holds == Some(true) { "yes" } else { "no" }.to_owned(),
+    };
+    format!("{}: {said}", of.name)
+}
+
+/// The sum of a column over the common keys.
+pub fn sum(agreed: &AgreementReport, of: &SumReport) -> String {
+    // Without a column of values, a row has the value 1.
+    let has_columns = agreed.value_columns.as_ref().is_none_or(|columns| !columns.is_empty());
+    let what = if has_columns { "sum of" } else { "rows of" };
+    format!("{what} {} over common keys: {}", of.column, signed(&of.sum))
+}
+
+/// How many of the written rows have a mark, if they have marks.
+pub fn marked(report: &Report) -> String {
+    report.result.rows_marked.map_or(String::new(), |rows| format!(", {} marked", grouped(rows)))
+}
+
+/// The answer line for a party that does not receive the result.
+pub fn not_received(report: &Report) -> String {
+    let receivers = &report.agreement.receives;
+    let verb = if receivers.len() == 1 { "receives" } else { "receive" };
+    format!("done; {} {verb} the result", and(receivers))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub(crate) use asked::{Asked, OwnRows};
 use crate::output::RunResult;
 use vesica_agreement::{Agreement, Question};
 use vesica_core::{Item, Learns, Misbehaviour, Result, hash};
+use vesica_expressions::Answer;
 use vesica_net::Context;
 use vesica_own_rows::self_check::CheckedSet;
 use vesica_protocols::Output;
@@ -27,6 +28,8 @@ pub(crate) struct Unchecked {
     refused: Option<Misbehaviour>,
     /// Identifiers that the peer named as belonging to its own self-check items.
     their_check_items: Vec<[u8; Item::LEN]>,
+    /// What was computed on shares, if this party receives it.
+    answers: Option<Vec<Answer>>,
 }
 
 /// What the closing messages reveal of an answer.
@@ -43,7 +46,12 @@ pub(crate) enum Told {
 impl Unchecked {
     pub(crate) fn new(output: Output) -> Self {
         let (output, refused) = output.split();
-        Self { output, refused, their_check_items: Vec::new() }
+        Self { output, refused, their_check_items: Vec::new(), answers: None }
+    }
+
+    /// With what was computed on the shares of the output.
+    pub(crate) fn with_answers(self, answers: Option<Vec<Answer>>) -> Self {
+        Self { answers, ..self }
     }
 
     /// Exchanges with the peer what both parties need to remove self-check items.
@@ -107,9 +115,12 @@ impl Unchecked {
         asked: &Asked<'_>,
         own: OwnRows,
     ) -> Result<RunResult> {
-        match self.refused {
-            Some(why) => Err(why.into()),
-            None => check::answer(self.output, &self.their_check_items, set, asked, own),
+        match (self.refused, asked.agreement.question.computed()) {
+            (Some(why), _) => Err(why.into()),
+            (None, Some((_, computation))) => {
+                check::computed(self.output, self.answers, computation, asked)
+            }
+            (None, None) => check::answer(self.output, &self.their_check_items, set, asked, own),
         }
     }
 }

@@ -48,8 +48,10 @@ pub use inspect::{HelperSeen, look};
 pub use job::{Job, StateOptions};
 pub use meeting::WIRE_VERSION;
 pub use output::{
-    ColumnSum, Finished, IdEntry, Ids, OrderLine, RowSet, RunResult, SharesOrder, Union, UnionEntry,
+    ColumnSum, Finished, IdEntry, Ids, NamedAnswer, OrderLine, RowSet, RunResult, SharesOrder,
+    Union, UnionEntry,
 };
-pub use vesica_report::{Report, Resources, SCHEMA};
+pub use vesica_expressions::Answer;
+pub use vesica_report::{AgreementReport, AnswerReport, Report, Resources, SCHEMA, SumReport};
 pub use vesica_scratch::{Bound, MEMORY_BYTES_DEFAULT, MemoryDefault, MemoryLimit};
 pub use vesica_share_files as shares;

@@ -151,8 +151,21 @@ pub fn run_alone(
     ctx: &mut Context,
     label: &str,
 ) -> vesica_core::Result<(Output, u64)> {
+    run_alone_and(party, ctx, label, |_, output| Ok(output))
+}
+
+/// As [`run_alone`], and then `more` with the party's output on the same streams.
+fn run_alone_and<T>(
+    party: Box<dyn Party>,
+    ctx: &mut Context,
+    label: &str,
+    more: impl FnOnce(&mut Context, Output) -> vesica_core::Result<T>,
+) -> vesica_core::Result<(T, u64)> {
     let mut forks = ctx.fork(1)?;
     let own = forks.first_mut().ok_or(vesica_core::Error::Bug("a fork made no context"))?;
-    let output = run_under(own, label, |ctx| party.run(ctx))?;
-    Ok((output, own.direction_changes()))
+    let given = run_under(own, label, |ctx| {
+        let output = party.run(ctx)?;
+        more(ctx, output)
+    })?;
+    Ok((given, own.direction_changes()))
 }

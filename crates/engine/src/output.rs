@@ -8,6 +8,7 @@ pub(crate) use vesica_own_rows::KeyRows;
 pub use vesica_own_rows::{IdEntry, Ids, OrderLine, RowSet, SharesOrder, Union, UnionEntry};
 
 use std::fmt;
+use vesica_expressions::Answer;
 use vesica_share_files::SharesFile;
 
 /// What a party has learned when its job has finished, checked and without self-check items. The
@@ -54,6 +55,13 @@ pub enum RunResult {
         /// The sums, in the order of the agreement's columns.
         columns: Vec<ColumnSum>,
     },
+    /// Shares with an expression: what it gives.
+    Answers {
+        /// The number of different common keys.
+        keys: u64,
+        /// The answers, in the order of the expression; one for each bucket.
+        answers: Vec<NamedAnswer>,
+    },
     /// Union: the keys that at least one party has.
     Union(Union),
     /// Private ids: identifiers of the keys that at least one party has, and identifiers of the own
@@ -79,6 +87,25 @@ pub struct ColumnSum {
     pub sum: i128,
 }
 
+/// What a part of an expression gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedAnswer {
+    /// Its text in the agreement, such as `sum(price * units) > 1000`; of a bucket with its limits.
+    pub name: String,
+    /// The number, or whether the condition holds.
+    pub answer: Answer,
+}
+
+impl NamedAnswer {
+    /// The answer as text: decimal digits, `true` or `false`.
+    pub fn text(&self) -> String {
+        match self.answer {
+            Answer::Number(number) => number.to_string(),
+            Answer::Condition(holds) => holds.to_string(),
+        }
+    }
+}
+
 /// What [`run`](crate::run) returns.
 #[derive(Debug)]
 pub struct Finished {
@@ -93,7 +120,9 @@ impl RunResult {
     pub fn keys_in_common(&self) -> Option<u64> {
         match self {
             Self::Rows(rows) => Some(rows.keys()),
-            Self::Cardinality(keys) | Self::Detached { keys, .. } => Some(*keys),
+            Self::Cardinality(keys) | Self::Detached { keys, .. } | Self::Answers { keys, .. } => {
+                Some(*keys)
+            }
             Self::Sums { keys, .. } => *keys,
             _ => None,
         }
@@ -128,6 +157,7 @@ impl fmt::Debug for RunResult {
             Self::Cardinality(count) => write!(f, "Cardinality({count})"),
             Self::Threshold { min, reached } => write!(f, "Threshold({reached}, of {min})"),
             Self::Sums { columns, .. } => write!(f, "Sums({} columns)", columns.len()),
+            Self::Answers { answers, .. } => write!(f, "Answers({} answers)", answers.len()),
             Self::Union(union) => write!(f, "Union({} keys)", union.len()),
             Self::Ids(ids) => write!(f, "Ids({} identifiers)", ids.len()),
             Self::Shares { file, .. } => write!(f, "Shares({} entries)", file.entries),

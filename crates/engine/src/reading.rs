@@ -58,7 +58,8 @@ impl<'a> Reader<'a> {
         }
         if let Some(order) = order {
             let operation = agreement.operation();
-            if !matches!(operation, Operation::Shares | Operation::SharedValues) {
+            let are_shares = matches!(operation, Operation::Shares | Operation::SharedValues);
+            if !are_shares || agreement.question.computed().is_some() {
                 return Err(ConfigFault::NoOrder { operation }.into());
             }
             let force = order.force || may_overwrite;

@@ -2,19 +2,20 @@
 
 use crate::clock::PhaseClock;
 use crate::matching::{Checked, OfBoard, OfSession};
-use crate::output::{ColumnSum, RunResult};
+use crate::output::{ColumnSum, NamedAnswer, RunResult};
 use crate::{Phase, meeting};
 use std::num::NonZeroUsize;
 use vesica_agreement::choice::{Choice, Reason};
 use vesica_agreement::{Agreement, AidedAgreement, Question};
 use vesica_core::Role;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
+use vesica_expressions::Answer;
 use vesica_net::Meter;
 use vesica_protocols::{Parameter, TrustModel};
 use vesica_report::{
-    AgreementReport, CandidateReport, HelperReport, InputReport, NetworkReport, ParameterReport,
-    PartyReport, ProtocolReport, Report, Resources, ResourcesReport, ResultReport, SCHEMA,
-    SizesReport, SumReport,
+    AgreementReport, AnswerReport, CandidateReport, HelperReport, InputReport, NetworkReport,
+    ParameterReport, PartyReport, ProtocolReport, Report, Resources, ResourcesReport, ResultReport,
+    SCHEMA, SizesReport, SumReport,
 };
 use vesica_tables::Written;
 
@@ -221,6 +222,8 @@ fn agreement_report(agreement: &Agreement) -> AgreementReport {
             Question::Union { key_bytes } => Some(key_bytes),
             _ => None,
         },
+        compute: agreement.question.computed().map(|(_, of)| of.expression.text().to_owned()),
+        circuit: agreement.question.computed().map(|(_, of)| of.circuit()),
         min_matches: agreement.bounds.min,
         max_matches: agreement.bounds.max,
     }
@@ -244,6 +247,10 @@ fn result_report(agreement: &Agreement, learned: bool, output: &RunResult) -> Re
         },
         sum: sums.filter(|sums| sums.len() == 1).map(|sums| sums[0].sum.to_string()),
         sums: sums.map(|sums| sums.iter().map(sum).collect()),
+        answers: match output {
+            RunResult::Answers { answers, .. } => Some(answers.iter().map(answer).collect()),
+            _ => None,
+        },
         union_keys: match output {
             RunResult::Union(union) => Some(union.len() as u64),
             RunResult::Ids(ids) => Some(ids.len() as u64),
@@ -261,6 +268,14 @@ fn result_report(agreement: &Agreement, learned: bool, output: &RunResult) -> Re
         rows_marked: None,
         self_check: if agreement.self_check == 0 { "none" } else { "passed" },
     }
+}
+
+fn answer(of: &NamedAnswer) -> AnswerReport {
+    let (number, holds) = match of.answer {
+        Answer::Number(number) => (Some(number.to_string()), None),
+        Answer::Condition(holds) => (None, Some(holds)),
+    };
+    AnswerReport { name: of.name.clone(), number, holds }
 }
 
 fn protocol_report(agreement: &Agreement, choice: &Choice) -> ProtocolReport {

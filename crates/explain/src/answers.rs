@@ -35,7 +35,7 @@ impl Words<'_> {
         let answer = if self.agreement.all_receive() {
             String::new()
         } else {
-            format!(" {} does not learn the answer either.", self.names().0)
+            format!(" {} does not learn the answer either.", self.other_side())
         };
         format!("Neither learns which keys are in common{what}.{answer}")
     }
@@ -79,6 +79,10 @@ impl Words<'_> {
                 "{added} the sides send each other the identifiers of their own ones, and all \
                  identifiers of self-check items are removed from the list."
             ),
+            Question::Computed { .. } => "There are no self-check items, because they cannot be \
+                                          told from keys once they are shared: a missing key \
+                                          would not be noticed."
+                .to_owned(),
             Question::Shares(_) | Question::SharedValues { .. } => {
                 "There are no self-check items, because in shares they cannot be told from keys: a \
                  missing key would not be noticed."
@@ -93,7 +97,7 @@ impl Words<'_> {
 
     /// What a side can learn with chosen input, and what the answer itself reveals.
     pub(super) fn revealed_by_answer(&self) -> Vec<String> {
-        let (_, receiver) = self.names();
+        let receiver = self.receiving_side();
         let who = if self.agreement.all_receive() {
             "Either side can enter".to_owned()
         } else {
@@ -158,6 +162,7 @@ impl Words<'_> {
                      of the order (`--order`), even without the shares. {leave_out}"
                 )]
             }
+            Question::Computed { values, .. } => self.revealed_by_computation(values, &who),
             Question::SharedValues { values, .. } => vec![format!(
                 "The two files together. They reveal {} of {1} or the default; a value that is not \
                  the default belongs to a common key. {1} can know which of its keys each entry \

@@ -8,6 +8,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod answers;
+mod computation;
 mod explanation;
 mod limits;
 mod question;

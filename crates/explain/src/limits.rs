@@ -64,7 +64,7 @@ impl Words<'_> {
             if self.agreement.all_receive() {
                 "the two sides do".to_owned()
             } else {
-                format!("{receiver} does")
+                format!("{} does", self.receiving_side())
             }
         ));
         points.push(

@@ -3,6 +3,7 @@
 use super::words::Words;
 use vesica_agreement::figures::grouped;
 use vesica_agreement::{MatchBounds, Question, ValueTerms};
+use vesica_core::Learns;
 use vesica_protocols::{BoundsKept, Condition, Fact, Pairwise, Protocol};
 use vesica_records::Duplicates;
 
@@ -50,7 +51,7 @@ impl Words<'_> {
     /// The first statements on what is computed.
     pub(super) fn question(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
-        let who = if self.agreement.all_receive() { "Each" } else { receiver };
+        let who = if self.agreement.all_receive() { "Each" } else { self.receiving_side() };
         let both = format!("{sender} and {receiver}");
         match (&self.agreement.question, self.agreement.all_receive()) {
             (Question::Intersection, false) => vec![format!(
@@ -143,6 +144,17 @@ impl Words<'_> {
                 points.extend(values.as_ref().map(|values| self.value_of_a_key(values)));
                 points
             }
+            (Question::Computed { values, computation }, _) => vec![
+                format!(
+                    "A computation over the keys that {both} have in common, on the values in {} \
+                     of {}: {}. {who} gets what it gives, and no rows. The values are computed \
+                     with as shares, which are random and which neither side keeps.",
+                    columns(values),
+                    values.of,
+                    computation.expression.text(),
+                ),
+                self.value_of_a_key(values),
+            ],
             (Question::SharedValues { values, default }, _) => vec![
                 format!(
                     "Secret shares of values: for each key of {0}, each side gets one share of its \
@@ -236,7 +248,8 @@ impl Words<'_> {
         let reveals_early =
             self.agreement.early_reveal && is_plain && self.agreement.bounds.are_none();
         let can_be = row.pairwise != Pairwise::Early || reveals_early;
-        row.bytes_depend_on_result && self.agreement.all_receive() && can_be
+        let both_learn = self.agreement.learns() == Learns::Both;
+        row.bytes_depend_on_result && both_learn && can_be
     }
 
     /// Whether `who` receives a union.
@@ -251,7 +264,15 @@ impl Words<'_> {
         let both = self.agreement.all_receive();
         let facts = self.union(|row| row.sender_learns).into_iter();
         let facts = facts.filter(|fact| both || fact.condition() != Condition::OwnResult);
-        facts.map(|fact| self.words(fact, sender, receiver)).collect()
+        let answer = self.answer_of_computation(sender);
+        answer.into_iter().chain(facts.map(|fact| self.words(fact, sender, receiver))).collect()
+    }
+
+    /// The answer of a computation, as `who` learns it, if it does.
+    fn answer_of_computation(&self, who: &str) -> Option<String> {
+        let receives = self.agreement.is_receiver_of_result(who);
+        let is_computed = self.agreement.question.computed().is_some();
+        (is_computed && receives).then(|| "what the computation gives".to_owned())
     }
 
     /// What the receiver learns, the answer first.
@@ -267,7 +288,13 @@ impl Words<'_> {
             !(is_answer(fact) || *fact == Fact::Count && is_count && answer.is_some())
         });
         let others = others.map(|fact| self.words(fact, receiver, sender));
-        answer.clone().into_iter().chain(others).collect::<Vec<_>>().join("; ")
+        answer
+            .clone()
+            .or_else(|| self.answer_of_computation(receiver))
+            .into_iter()
+            .chain(others)
+            .collect::<Vec<_>>()
+            .join("; ")
     }
 
     /// The answer to the question.

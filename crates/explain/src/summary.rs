@@ -28,7 +28,10 @@ impl Words<'_> {
             // The rows of these operations list what each party learns.
             (_, false)
             | (Question::Union { .. } | Question::PrivateId, _)
-            | (Question::Shares(_) | Question::SharedValues { .. }, _) => {
+            | (
+                Question::Shares(_) | Question::SharedValues { .. } | Question::Computed { .. },
+                _,
+            ) => {
                 format!("{sender} learns {sender_learns}.")
             }
             (_, true) => format!("{sender} learns {sender_learns}; the same answer."),
@@ -87,6 +90,8 @@ impl Words<'_> {
             .collect();
         let [least, most] = [totals.iter().min(), totals.iter().max()];
         let [least, most] = [least, most].map(|bytes| bytes.copied().unwrap_or_default());
+        let computed = self.computed_bytes().unwrap_or_default();
+        let [least, most] = [least, most].map(|bytes| bytes.saturating_add(computed));
         let total = if least == most {
             bytes(most)
         } else {
@@ -126,7 +131,7 @@ impl Words<'_> {
             if self.agreement.all_receive() {
                 "the two sides do".to_owned()
             } else {
-                format!("{} does", self.names().1)
+                format!("{} does", self.receiving_side())
             }
         ));
         points
@@ -134,7 +139,7 @@ impl Words<'_> {
 
     /// What the answer itself reveals, and what a side can learn with chosen input.
     fn risks_of_answer(&self) -> Vec<String> {
-        let (_, receiver) = self.names();
+        let receiver = self.receiving_side();
         let who = if self.agreement.all_receive() {
             "either side".to_owned()
         } else {
@@ -173,6 +178,20 @@ impl Words<'_> {
                  of its own they are."
                     .to_owned(),
             ],
+            Question::Computed { values, .. } => {
+                let mut points = vec![format!(
+                    "Values of {}: a part that selects one common row reveals its value.",
+                    values.of
+                )];
+                if self.agreement.is_receiver_of_result(&values.of) {
+                    points.push(format!(
+                        "Which keys are common, from {}: it knows the values. That is weak: let \
+                         the other side alone receive the result.",
+                        values.of
+                    ));
+                }
+                points
+            }
             Question::SharedValues { values, .. } => vec![format!(
                 "The two files together: they reveal the values, and which keys of {} are common.",
                 values.of

@@ -88,6 +88,7 @@ impl Words<'_> {
                     // The rows of these operations list what each party learns.
                     (_, Question::Union { .. } | Question::PrivateId)
                     | (_, Question::Shares(_) | Question::SharedValues { .. })
+                    | (_, Question::Computed { .. })
                     | (false, _) => format!("{sender} learns {sender_learns}."),
                     (true, _) => format!("{sender} learns {sender_learns}; the same answer."),
                 });
@@ -291,6 +292,7 @@ impl Words<'_> {
                 figures.flights,
             )
         }));
+        points.extend(self.cost_of_computation());
         let most = self.agreement.partition_rows;
         if most != PARTITION_ROWS_MAX {
             points.push(format!(

@@ -149,6 +149,20 @@ impl<'a> Words<'a> {
         named.map(|(row, text)| format!("{before}, {}: {text}.", row.id)).collect()
     }
 
+    /// The party that receives the result, if one does; otherwise the receiver.
+    pub(super) fn receiving_side(&self) -> &str {
+        self.agreement.sole_receiver().unwrap_or(&self.receiver.name)
+    }
+
+    /// The other party than [`receiving_side`](Self::receiving_side).
+    pub(super) fn other_side(&self) -> &str {
+        if self.receiving_side() == self.receiver.name {
+            &self.sender.name
+        } else {
+            &self.receiver.name
+        }
+    }
+
     pub(super) fn names(&self) -> (&str, &str) {
         (&self.sender.name, &self.receiver.name)
     }

@@ -96,6 +96,10 @@ pub struct AgreementReport {
     pub duplicates: Option<&'static str>,
     /// The most bytes of a key in a union.
     pub key_bytes: Option<u32>,
+    /// The expression that is computed on shares, if there is one.
+    pub compute: Option<String>,
+    /// How its circuit is evaluated: `garbled` or `gmw`.
+    pub circuit: Option<&'static str>,
     /// The fewest common keys for an answer.
     pub min_matches: Option<u64>,
     /// The most common keys for an answer.
@@ -296,6 +300,9 @@ pub struct ResultReport {
     pub sum: Option<String>,
     /// The sums of all columns, when this side receives them.
     pub sums: Option<Vec<SumReport>>,
+    /// What the expression gives, when this side receives it: an answer for each of its parts and
+    /// each bucket.
+    pub answers: Option<Vec<AnswerReport>>,
     /// Keys that either party has, when this side receives them, or identifiers in the list, with
     /// those of padding.
     pub union_keys: Option<u64>,
@@ -311,6 +318,17 @@ pub struct ResultReport {
     /// `passed`; or `none` if the operation has no self-check items, or if with a helper this party
     /// receives no answer to check. A run that fails the self-check has no report.
     pub self_check: &'static str,
+}
+
+/// What a part of an expression gives: a number, or whether a condition holds.
+#[derive(Clone, Debug, Serialize)]
+pub struct AnswerReport {
+    /// Its text in the agreement; of a bucket with its limits.
+    pub name: String,
+    /// The number in decimal digits, if it is one.
+    pub number: Option<String>,
+    /// Whether the condition holds, if it is one.
+    pub holds: Option<bool>,
 }
 
 /// The sum of one column.

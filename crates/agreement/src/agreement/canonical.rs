@@ -133,7 +133,9 @@ fn write_question(question: &Question, out: &mut String) -> fmt::Result {
             out.push_str("\n[product]\n");
             values
         }
-        Question::Shares(Some(values)) | Question::SharedValues { values, .. } => {
+        Question::Shares(Some(values))
+        | Question::Computed { values, .. }
+        | Question::SharedValues { values, .. } => {
             out.push_str("\n[shares]\n");
             values
         }
@@ -166,6 +168,10 @@ fn write_question(question: &Question, out: &mut String) -> fmt::Result {
     }
     match question {
         Question::SharedValues { default, .. } => writeln!(out, "default = {default}"),
+        Question::Computed { computation, .. } => {
+            writeln!(out, "compute = {}", Quoted(computation.expression.text()))?;
+            writeln!(out, "circuit = {}", Quoted(computation.circuit()))
+        }
         Question::InnerProduct { factors, .. } => {
             writeln!(out, "times = {}", quoted(&factors.columns.concat()))?;
             writeln!(out, "times_bits = {}", factors.bits)

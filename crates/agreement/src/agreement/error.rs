@@ -1,6 +1,7 @@
 //! What is wrong with an agreement file, and where.
 
 use super::limits::{FORMAT_VERSION, PACKED_MAX_BITS};
+use vesica_expressions::ExpressionError;
 use vesica_link::ParseIdentityError;
 use vesica_protocols::kmrs14::Check;
 use vesica_protocols::{Operation, Security};
@@ -256,6 +257,14 @@ pub enum AgreementFault {
         found: usize,
         /// Most.
         max: usize,
+    },
+    /// An expression that cannot be computed over the values.
+    #[error("{field:?}: {cause}")]
+    BadExpression {
+        /// The field's path.
+        field: String,
+        /// Why not.
+        cause: ExpressionError,
     },
     /// Two columns of values have the same name.
     #[error("the column {name:?} is listed twice")]

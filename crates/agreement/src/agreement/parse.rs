@@ -108,7 +108,8 @@ impl Agreement {
         let security = security(&table, helper.is_some())?;
         let placed = parties(text, &table, helper.is_some())?;
         let receivers = receivers(&table, &placed)?;
-        if operation.is_for_both() && receivers.len() < placed.len() {
+        let is_for_both = operation.is_for_both() && !question::is_computed(&table, operation)?;
+        if is_for_both && receivers.len() < placed.len() {
             let at = table.required("receives", |t, name| t.any(name))?;
             return Err(table.error(at.span, AgreementFault::IsForBoth { operation }));
         }

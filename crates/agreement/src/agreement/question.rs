@@ -1,5 +1,6 @@
 //! The question of an agreement about the common keys, and the bounds for an answer.
 
+use super::computation::{self, Computation};
 use super::error::{AgreementError, AgreementFault};
 use super::limits::{MAX_ROWS, SELF_CHECK_DEFAULT, SELF_CHECK_MAX, SELF_CHECK_MIN};
 use super::parties::PartyTerms;
@@ -46,6 +47,14 @@ pub enum Question {
     PrivateId,
     /// Shares of the common keys, and of one party's values of them.
     Shares(Option<ValueTerms>),
+    /// What an expression gives over one party's values of the common keys, computed on their
+    /// shares, which no party gets.
+    Computed {
+        /// The values.
+        values: ValueTerms,
+        /// What is computed.
+        computation: Computation,
+    },
     /// Shares of one party's values of the common keys, and of a default for its others.
     SharedValues {
         /// The values.
@@ -66,7 +75,7 @@ impl Question {
             Question::InnerProduct { .. } => Operation::InnerProduct,
             Question::Union { .. } => Operation::Union,
             Question::PrivateId => Operation::PrivateId,
-            Question::Shares(_) => Operation::Shares,
+            Question::Shares(_) | Question::Computed { .. } => Operation::Shares,
             Question::SharedValues { .. } => Operation::SharedValues,
         }
     }
@@ -83,8 +92,17 @@ impl Question {
         match self {
             Question::Sum(values)
             | Question::SharedValues { values, .. }
+            | Question::Computed { values, .. }
             | Question::InnerProduct { values, .. } => Some(values),
             Question::Shares(values) => values.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// The values that an expression is computed on, and the computation, if there is one.
+    pub fn computed(&self) -> Option<(&ValueTerms, &Computation)> {
+        match self {
+            Question::Computed { values, computation } => Some((values, computation)),
             _ => None,
         }
     }
@@ -108,6 +126,14 @@ impl Question {
             _ => Vec::new(),
         }
     }
+}
+
+/// Whether answers are computed on the shares of `operation`, so that one party alone can receive
+/// them.
+pub(super) fn is_computed(table: &Table<'_>, operation: Operation) -> Result<bool, AgreementError> {
+    let shares = table.table("shares")?;
+    let has_expression = shares.is_some_and(|at| at.value.contains_key("compute"));
+    Ok(operation == Operation::Shares && has_expression)
 }
 
 /// Whether the result of `operation` is shares, in which self-check items cannot be told from keys.
@@ -248,12 +274,18 @@ pub(super) fn read(
             Some(at) => {
                 let fields = below("shares", at);
                 refuse_default(&fields)?;
-                Question::Shares(values::read_if_any(&fields, parties)?)
+                let values = values::read_if_any(&fields, parties)?;
+                let computation = computation::read(text, &fields, values.as_ref(), parties)?;
+                match (values, computation) {
+                    (Some(values), Some(computation)) => Question::Computed { values, computation },
+                    (values, _) => Question::Shares(values),
+                }
             }
             None => Question::Shares(None),
         },
         Operation::SharedValues => {
             let fields = below("shares", table.required("shares", |_, _| Ok(shares))?);
+            refuse_computation(&fields)?;
             let values = values::read(&fields, parties, values::SHARES_FIELD_NAMES)?;
             let default = values::default(&fields, &values)?;
             Question::SharedValues { values, default }
@@ -288,6 +320,18 @@ fn key_bytes(table: &Table<'_>) -> Result<u32, AgreementError> {
     table.refuse_unknown(UNION_FIELD_NAMES)?;
     let bytes = table.number("key_bytes", 1..=KEY_MAX_BYTES.into())?;
     Ok(bytes.map_or(KEY_BYTES_DEFAULT, |at| at.value as u32))
+}
+
+/// Refuses an expression: it is computed on shares of common keys alone.
+fn refuse_computation(table: &Table<'_>) -> Result<(), AgreementError> {
+    for field in ["compute", "circuit"] {
+        if let Some(at) = table.any(field)? {
+            let (goes_with, operation) = (Operation::Shares, Operation::SharedValues);
+            let fault = AgreementFault::OfAnotherOperation { field, goes_with, operation };
+            return Err(table.error(at.span, fault));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a default: it is the value of keys that are not common, which only shared values

@@ -5,7 +5,7 @@ use super::items::IntegerItems;
 use super::limits::AUTO;
 use super::table::{At, Table, unknown_word};
 use super::terms::Terms;
-use vesica_core::{Item, Learns, Role};
+use vesica_core::{Item, Role};
 use vesica_protocols::kmrs14::Variant;
 use vesica_protocols::{Auto, BoundsKept, Operation, Protocol, Security, catalogue};
 
@@ -157,8 +157,7 @@ fn computes(row: &Protocol, terms: &Terms) -> bool {
 
 /// Whether `row` gives the result to the parties that receive it.
 fn gives_to(row: &Protocol, terms: &Terms) -> bool {
-    let learns = if terms.all_receive() { Learns::Both } else { Learns::Receiver };
-    row.learners_of(terms.operation()).contains(&learns)
+    row.learners_of(terms.operation()).contains(&terms.learns())
 }
 
 fn takes_values(row: &Protocol, terms: &Terms) -> bool {

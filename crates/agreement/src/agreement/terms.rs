@@ -3,7 +3,8 @@
 use super::parties::PartyTerms;
 use super::question::{MatchBounds, Question};
 use jiff::civil::Date;
-use vesica_core::Role;
+use vesica_core::{Learns, Role};
+use vesica_expressions::Reveal;
 use vesica_link::PublicIdentity;
 use vesica_protocols::kmrs14::Check;
 use vesica_protocols::{Operation, Security};
@@ -118,6 +119,25 @@ impl Terms {
         self.receivers.len() == self.parties.len()
     }
 
+    /// Who learns the result of the protocol, as its parameter. Shares that answers are computed on
+    /// go to both parties, also if one receives the answers.
+    pub fn learns(&self) -> Learns {
+        if self.all_receive() || self.question.computed().is_some() {
+            Learns::Both
+        } else {
+            Learns::Receiver
+        }
+    }
+
+    /// To whom answers that are computed on shares are revealed.
+    pub fn reveals_to(&self) -> Reveal {
+        match self.sole_receiver().map(|name| self.role_of(name)) {
+            None => Reveal::Both,
+            Some(Role::Sender) => Reveal::Sender,
+            Some(_) => Reveal::Receiver,
+        }
+    }
+
     /// The name of the only party that receives the result; `None` if several receive it.
     pub fn sole_receiver(&self) -> Option<&str> {
         match self.receivers[..] {
@@ -138,12 +158,13 @@ impl Terms {
         self.helper.is_none() && self.all_receive() && self.question.values().is_none()
     }
 
-    /// The role of `party` in a protocol of two parties. If one party receives the result, it is
-    /// the receiver; if both do, the party with values is the sender. If [the roles are
-    /// open](Terms::roles_are_open) this is the role by default, which is used unless the sizes
+    /// The role of `party` in a protocol of two parties. If one party receives the result of the
+    /// protocol, it is the receiver; if both do, the party with values is the sender. If [the roles
+    /// are open](Terms::roles_are_open) this is the role by default, which is used unless the sizes
     /// make it more expensive: the party whose name sorts first is the receiver.
     pub fn role_of(&self, party: &str) -> Role {
-        let is_receiver = match (self.sole_receiver(), self.question.values()) {
+        let sole = self.sole_receiver().filter(|_| self.learns() == Learns::Receiver);
+        let is_receiver = match (sole, self.question.values()) {
             (Some(name), _) => party == name,
             (None, Some(values)) => party != values.of,
             (None, None) => party == self.parties[0].name,

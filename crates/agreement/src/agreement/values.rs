@@ -21,13 +21,14 @@ pub(super) const SUM_FIELDS: &[Field] = &[
     Field { name: "of", meaning: "the party whose rows hold the values" },
     Field { name: "column", meaning: "the column that holds them in its file" },
     Field { name: "bits", meaning: "the value of a key is below 2^bits" },
+    Field { name: "compute", meaning: "what is computed on the shares" },
 ];
 pub(super) const SUM_FIELD_NAMES: &[&str] =
     &["of", "column", "columns", "by", "groups", "bits", "signed", "duplicates"];
 pub(super) const PRODUCT_FIELD_NAMES: &[&str] =
     &["of", "column", "columns", "bits", "signed", "duplicates", "times", "times_bits"];
 pub(super) const SHARES_FIELD_NAMES: &[&str] =
-    &["of", "column", "columns", "bits", "signed", "duplicates", "default"];
+    &["of", "column", "columns", "bits", "signed", "duplicates", "default", "compute", "circuit"];
 
 /// The values of one party's rows.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Agreements that ask something else than which rows are common, and bounds on the answer.
 
 mod candidates;
+mod computed;
 mod values;
 
 use vesica_agreement::{

@@ -268,7 +268,7 @@ fn refuse_lost_answer(
     let is_figure = matches!(
         agreement.operation(),
         Operation::Cardinality | Operation::Threshold | Operation::Sum | Operation::InnerProduct
-    );
+    ) || agreement.question.computed().is_some();
     let Some(party) = party.filter(|party| agreement.is_receiver_of_result(party)) else {
         return Ok(());
     };

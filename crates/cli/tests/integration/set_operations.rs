@@ -1,6 +1,7 @@
 //! Unions, private ids, sums of several columns and shares, by two real processes, and what is
 //! refused.
 
+mod computed;
 mod shares;
 mod sums;
 

@@ -2,9 +2,10 @@
 
 use super::asked::{Asked, OwnRows, require};
 use super::{ids, union};
-use crate::output::{ColumnSum, KeyRows, RowSet, RunResult, SharesOrder};
-use vesica_agreement::Question;
+use crate::output::{ColumnSum, KeyRows, NamedAnswer, RowSet, RunResult, SharesOrder};
+use vesica_agreement::{Computation, Question};
 use vesica_core::{Error, Item, Misbehaviour, Result, Role};
+use vesica_expressions::Answer;
 use vesica_own_rows::self_check::{CheckedSet, texts};
 use vesica_protocols::{Order, Output, Shares};
 use vesica_records::KeyTexts;
@@ -42,10 +43,7 @@ pub(super) fn answer(
         Ok::<_, Error>(RunResult::Shares { file, order })
     };
     Ok(match (&agreement.question, output) {
-        (_, Output::OutsideBounds) => {
-            require(!bounds.contain(0) || !bounds.contain(most))?;
-            RunResult::OutsideBounds
-        }
+        (_, Output::OutsideBounds) => outside_bounds(asked)?,
         (_, Output::Nothing) if !asked.learns => RunResult::Nothing,
         _ if !asked.learns => {
             return Err(Error::Bug("a party learned an answer that it must not receive"));
@@ -98,6 +96,42 @@ pub(super) fn answer(
         }
         _ => return Err(Error::Bug("the output is of another kind than the question")),
     })
+}
+
+/// The output of a job whose `answers` were computed on the shares in `output`.
+///
+/// # Errors
+/// As [`Unchecked::answer`](super::Unchecked::answer).
+pub(super) fn computed(
+    output: Output,
+    answers: Option<Vec<Answer>>,
+    computation: &Computation,
+    asked: &Asked<'_>,
+) -> Result<RunResult> {
+    let given = match output {
+        Output::OutsideBounds => return outside_bounds(asked),
+        Output::Shares(given) => given,
+        _ => return Err(Error::Bug("the output is of another kind than the question")),
+    };
+    let keys = given.len as u64;
+    require(keys <= asked.most() && asked.agreement.bounds.contain(keys))?;
+    let names = computation.expression.names();
+    match answers {
+        None if !asked.learns => Ok(RunResult::Nothing),
+        Some(answers) if asked.learns && answers.len() == names.len() => {
+            let named = names.into_iter().zip(answers);
+            let answers = named.map(|(name, answer)| NamedAnswer { name, answer }).collect();
+            Ok(RunResult::Answers { keys, answers })
+        }
+        _ => Err(Error::Bug("answers for another party, or to another question")),
+    }
+}
+
+/// No answer, if that is possible.
+fn outside_bounds(asked: &Asked<'_>) -> Result<RunResult> {
+    let bounds = asked.agreement.bounds;
+    require(!bounds.contain(0) || !bounds.contain(asked.most()))?;
+    Ok(RunResult::OutsideBounds)
 }
 
 /// The keys in the texts `given` of a union that only the peer has.

@@ -1,10 +1,11 @@
 //! Matching over a session with the peer.
 
+mod computing;
 mod detached;
 mod sets;
 
 use super::split::{Found, Large, Matched, Pieces, Splitting};
-use super::{Checked, Match, OfSession, Run, Sizes, run_alone};
+use super::{Checked, Match, OfSession, Run, Sizes, run_alone_and};
 use crate::answer::{Asked, OwnRows, Told, Unchecked};
 use crate::error::{ConfigFault, InputFault};
 use crate::matching::exchange::{self, ROWS_LABEL};
@@ -228,7 +229,8 @@ impl<'a> SessionRun<'a> {
         let params = &choice.roles.params;
         let plan = plan(choice.row, params);
         let joined = split::joined(choice.row, params);
-        session.expect(split::most_ahead(choice.row, params, role));
+        let computed = self.most_computed(params, role).map_err(self.at(Phase::Matching))?;
+        session.expect(split::most_ahead(choice.row, params, role).saturating_add(computed));
         let matched = Matched { row: choice.row, role, params, plan };
         let check_secret = secret(EXPORT_CHECK_ITEMS);
         let counts = set.counts().clone();
@@ -319,16 +321,22 @@ impl<'a> SessionRun<'a> {
         let (label, Matched { row, role, params, plan }) = (Phase::Matching.name(), matched);
         let step = |done| self.step(done, plan);
         let joined = split::joined(row, params).filter(|_| plan.is_split());
-        let (output, direction_changes) = match joined {
-            Some(Joined::Lists) => splitting.run_lists(ctx, &set, matched, label, &step),
-            Some(_) => splitting.run_addends(ctx, &set, matched, label, &step),
-            None => {
-                let party = row.party(role, *params, set.input());
-                party.and_then(|party| run_alone(party, ctx, label))
-            }
+        let (unchecked, direction_changes) = match joined {
+            Some(Joined::Lists) => splitting
+                .run_lists(ctx, &set, matched, label, &step)
+                .map(|(output, changes)| (Unchecked::new(output), changes)),
+            Some(_) => splitting
+                .run_addends(ctx, &set, matched, label, &step)
+                .map(|(output, changes)| (Unchecked::new(output), changes)),
+            None => row.party(role, *params, set.input()).and_then(|party| {
+                run_alone_and(party, ctx, label, |ctx, output| {
+                    let answers = self.compute(ctx, matched, &output)?;
+                    Ok(Unchecked::new(output).with_answers(answers))
+                })
+            }),
         }
         .map_err(self.at(Phase::Matching))?;
-        Ok((Got::Whole { unchecked: Unchecked::new(output), set, rows }, direction_changes))
+        Ok((Got::Whole { unchecked, set, rows }, direction_changes))
     }
 
     /// Matches a grouped set, partition by partition. The items of `shared` are in both sets.

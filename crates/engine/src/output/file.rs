@@ -40,6 +40,7 @@ pub(crate) fn check(
     match (agreement.operation(), mark) {
         (Operation::Intersection, Some(mark)) => check_marked_output(source, mark, output)?,
         (Operation::Intersection, None) => check_output(source, output)?,
+        _ if agreement.question.computed().is_some() => check_table_output(source, output)?,
         (operation, _) => check_other(operation, source, output)?,
     }
     Ok(())
@@ -110,6 +111,12 @@ impl RunResult {
                     all => all.iter().map(|one| (&*one.column, one.sum.to_string())).collect(),
                 };
                 totals.extend(keys.map(|keys| (KEYS_IN_COMMON, keys.to_string())));
+                write_totals(&totals, source, options)?;
+            }
+            Self::Answers { keys, answers } => {
+                let mut totals: Vec<_> =
+                    answers.iter().map(|one| (&*one.name, one.text())).collect();
+                totals.push((KEYS_IN_COMMON, keys.to_string()));
                 write_totals(&totals, source, options)?;
             }
         }

@@ -107,6 +107,7 @@ max_rows = {}
         let identity = self.identities[party].parse().unwrap();
         let receives = agreement.is_receiver_of_result(agreement.party_of(&identity).unwrap());
         let ending = match agreement.operation() {
+            _ if agreement.question.computed().is_some() => "csv",
             vesica_protocols::Operation::Shares | vesica_protocols::Operation::SharedValues => {
                 "json"
             }

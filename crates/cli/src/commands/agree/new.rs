@@ -164,6 +164,7 @@ impl Text {
             let comment = match values.table {
                 "sum" => "added up",
                 "product" => "multiplied and added up",
+                _ if args.question.compute().is_some() => "computed with, as shares",
                 _ => "shared",
             };
             self.line(&format!("[{}]", values.table), &format!("the values that are {comment}"));
@@ -210,6 +211,11 @@ impl Text {
                 self.line(&format!("times = {}", quoted(column)), "the other party's column");
                 let comment = "the other party's value of a key is below 2^times_bits";
                 self.line(&format!("times_bits = {bits}"), comment);
+            }
+            if let (Some((compute, circuit)), "shares") = (args.question.compute(), values.table) {
+                self.line(&format!("compute = {}", quoted(compute)), "what each receiver gets");
+                let comment = "\"garbled\": few flights; \"gmw\": fewer bytes, many flights";
+                self.line(&format!("circuit = {}", quoted(circuit)), comment);
             }
             if args.question.operation() == Operation::SharedValues {
                 self.line("default = 0", "the value for keys that are not common");
@@ -291,13 +297,19 @@ fn draft(args: &AgreeNewArgs, parties: &[Named], keys: &[Named]) -> String {
     let operation = args.question.operation();
     let names = [&parties[0].0, &parties[1].0].map(String::as_str);
     let receives = args.receives.as_deref().unwrap_or(match args.helper {
-        None if !operation.is_for_both() => args.question.receiver(names),
+        None if !operation.is_for_both() || args.question.compute().is_some() => {
+            args.question.receiver(names)
+        }
         _ => "all",
     });
     let mut draft = Text { text: text.to_owned() };
     draft.line(&format!("version = {FORMAT_VERSION}"), "");
     draft.line(&format!("title = {}", quoted(&args.title)), "");
-    draft.line(&format!("operation = \"{operation}\""), words_of(operation));
+    let words = match args.question.compute() {
+        Some(_) => "what is computed on shares of the keys they have in common",
+        None => words_of(operation),
+    };
+    draft.line(&format!("operation = \"{operation}\""), words);
     draft.receives(receives);
     let receivers = if names.contains(&receives) { Receivers::One } else { Receivers::Several };
     draft.protocol(args, receivers);

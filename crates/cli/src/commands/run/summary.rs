@@ -4,10 +4,10 @@ use crate::failure::Failure;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
-use vesica_agreement::figures::{bytes, grouped, grouped_digits};
+use vesica_agreement::figures::{bytes, grouped};
 use vesica_agreement::{Agreement, AidedAgreement, chance};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
-use vesica_diagnostics::words::{and, counted, duration};
+use vesica_diagnostics::words::{self, counted, duration, marked, not_received};
 use vesica_engine::Report;
 use vesica_protocols::kmrs14::Variant;
 
@@ -91,16 +91,13 @@ fn answer(output: Option<&Path>, report: &Report) -> String {
         let (keys, rows) = (counted(keys, "key"), counted(rows, "row"));
         return format!("{keys} in common; {rows} {written}{marked}");
     }
-    if let Some(sums) = &result.sums {
-        // Without a column of values, a row has the value 1.
-        let has_columns = agreed.value_columns.as_ref().is_none_or(|columns| !columns.is_empty());
-        let what = if has_columns { "sum of" } else { "rows of" };
-        let sums: Vec<String> = sums
-            .iter()
-            .map(|sum| format!("{what} {} over common keys: {}", sum.column, signed(&sum.sum)))
-            .collect();
+    let figures = match (&result.sums, &result.answers) {
+        (Some(sums), _) => Some(sums.iter().map(|one| words::sum(agreed, one)).collect()),
+        (None, answers) => answers.as_ref().map(|all| all.iter().map(words::answer).collect()),
+    };
+    if let Some(figures) = figures {
         let count = result.matched_keys.map(|keys| format!("{} in common", counted(keys, "key")));
-        let lines: Vec<String> = count.into_iter().chain(sums).collect();
+        let lines: Vec<String> = count.into_iter().chain::<Vec<String>>(figures).collect();
         return lines.join("\n") + &and_written;
     }
     if let (Some(keys), Some(new)) = (result.union_keys, result.new_keys) {
@@ -125,26 +122,6 @@ fn answer(output: Option<&Path>, report: &Report) -> String {
         return format!("at least {keys} in common: {reached}{and_written}");
     }
     not_received(report)
-}
-
-/// How many of the written rows have a mark, if they have marks.
-fn marked(report: &Report) -> String {
-    report.result.rows_marked.map_or(String::new(), |rows| format!(", {} marked", grouped(rows)))
-}
-
-/// A number with or without a sign, its digits in groups.
-fn signed(number: &str) -> String {
-    match number.strip_prefix('-') {
-        Some(digits) => format!("-{}", grouped_digits(digits)),
-        None => grouped_digits(number),
-    }
-}
-
-/// The answer line for a party that does not receive the result.
-fn not_received(report: &Report) -> String {
-    let receivers = &report.agreement.receives;
-    let verb = if receivers.len() == 1 { "receives" } else { "receive" };
-    format!("done; {} {verb} the result", and(receivers))
 }
 
 /// The answer of a run with a helper, in one line.
