@@ -113,6 +113,66 @@ def check_result(operation: str, name: str, result: v.Result) -> None:
         assert len(result.to_arrow()) == 8
 
 
+EXPRESSION = "sum(n * n) > 1000, sum(n), count(by n in 1000, 10000)"
+
+
+@pytest.mark.parametrize("receives", [None, "shop", "all"])
+@pytest.mark.parametrize("circuit", ["garbled", "gmw"])
+def test_an_expression_gives_answers_and_no_shares(
+    circuit: str, receives: str | None, tmp_path: Any
+) -> None:
+    agreement = deal(
+        operation="shares",
+        receives=receives,
+        values_of="shop",
+        values="n",
+        compute=EXPRESSION,
+        circuit=circuit,
+    )
+    assert agreement.compute == EXPRESSION
+    # By default the party without the values receives.
+    assert (
+        agreement.receives == {None: ["club"], "shop": ["shop"], "all": ["club", "shop"]}[receives]
+    )
+    results = pair(
+        agreement,
+        pd.DataFrame({"email": SHOP_KEYS, "n": SHOP_N}),
+        pl.DataFrame({"email": CLUB_KEYS}),
+    )
+    for name, result in zip(("shop", "club"), results, strict=True):
+        if name not in agreement.receives:
+            assert (result.kind, result.answers) == ("nothing", None)
+            continue
+        assert result.kind == "answers"
+        # Two rows have b@x.org.
+        expected = {
+            "sum(n * n) > 1000": True,
+            "sum(n)": SUM_BOTH,
+            "count() for n < 1000": 0,
+            "count() for 1000 <= n < 10000": 1,
+            "count() for n >= 10000": 1,
+        }
+        assert result.answers == expected
+        assert [type(answer) for answer in result.answers.values()] == [bool, int, int, int, int]
+        assert (result.count, result.shares, result.order) == (KEYS_BOTH, None, None)
+        [row] = result.to_arrow().to_pylist()
+        assert row == expected | {"keys_in_common": KEYS_BOTH}
+        assert "sum(n * n) > 1000: yes" in repr(result)
+        assert result._repr_html_()
+        path = tmp_path / f"{name}.csv"
+        result.write(path)
+        assert path.read_text().splitlines()[1] == "true,11010,0,1,1,2"
+
+
+def test_an_expression_that_cannot_be_computed_is_refused() -> None:
+    with pytest.raises(v.SettingsError, match='no column "m"'):
+        deal(operation="shares", values_of="shop", values="n", compute="sum(m)")
+    with pytest.raises(v.SettingsError, match="an expression needs values"):
+        deal(operation="shares", compute="count()")
+    with pytest.raises(v.SettingsError, match="circuit"):
+        deal(operation="shares", values="n", compute="count()", circuit="yao")
+
+
 def check_shares(operation: str, table: Any) -> None:
     combined = pa.table(table)
     by_value = sorted(combined.column("n").to_pylist())

@@ -112,6 +112,8 @@ class Agreement:
         times: str | None = None,
         times_bits: int = 16,
         default: int = 0,
+        compute: str | None = None,
+        circuit: str = "garbled",
         threshold: int | None = None,
         min_matches: int | None = None,
         max_matches: int | None = None,
@@ -134,7 +136,9 @@ class Agreement:
 
         With `by` and `groups` a sum is computed for each group of rows: `by` is a column, and `groups` are
         the texts in it. Without `values` the rows of each group are counted. With ``inner-product``
-        `values` are multiplied by the other party's column `times`.
+        `values` are multiplied by the other party's column `times`. With ``shares`` and `compute`, such as
+        ``"sum(price * units) > 1000, count()"``, the parties get what it gives over `values`, and no shares;
+        `circuit` is ``garbled`` (few flights) or ``gmw`` (fewer bytes, many flights).
 
         >>> shop, club = Identity.generate(), Identity.generate()
         >>> deal = Agreement.new({"shop": shop, "club": club.public}, operation="cardinality")
@@ -142,8 +146,10 @@ class Agreement:
         ('cardinality', ['club', 'shop'])
         """
         names = list(parties)
-        for_all = helper is not None or _vesica.is_for_both(operation)
+        for_all = helper is not None or (_vesica.is_for_both(operation) and compute is None)
         has_values = values is not None or by is not None
+        if compute is not None and not has_values:
+            raise SettingsError("an expression needs values", "add values=, its columns")
         if not has_values and (groups is not None or times is not None):
             raise SettingsError(
                 "groups and times belong to values",
@@ -153,9 +159,8 @@ class Agreement:
             values_of = names[0]
         if receives is None and names:
             # The party with the values already knows them.
-            others = [
-                name for name in names if operation not in FIGURES_OF_VALUES or name != values_of
-            ]
+            is_figure = operation in FIGURES_OF_VALUES or compute is not None
+            others = [name for name in names if not is_figure or name != values_of]
             receives = "all" if for_all else (others or names)[0]
         if security is None:
             bounded = min_matches is not None or max_matches is not None
@@ -192,6 +197,8 @@ class Agreement:
                 "signed": signed or None,
                 "duplicates": duplicates,
                 "default": default if shared else None,
+                "compute": compute,
+                "circuit": None if compute is None else circuit,
             }
             if times is not None:
                 terms |= {"times": times, "times_bits": times_bits}
@@ -241,6 +248,11 @@ class Agreement:
     def operation(self) -> str:
         """What is computed: ``intersection``, ``cardinality``, ``sum``, ..."""
         return self._inner.operation
+
+    @property
+    def compute(self) -> str | None:
+        """The expression that is computed on shares, if there is one."""
+        return self._inner.compute
 
     @property
     def protocol(self) -> str:

@@ -69,7 +69,7 @@ class Result:
 
     @property
     def kind(self) -> str:
-        """``rows``, ``cardinality``, ``threshold``, ``sums``, ``union``, ``ids`` or ``shares``.
+        """``rows``, ``cardinality``, ``threshold``, ``sums``, ``answers``, ``union``, ``ids`` or ``shares``.
 
         ``nothing`` if this party does not receive the result, and ``outside-bounds`` if the number
         of common keys is outside the agreed bounds.
@@ -128,6 +128,17 @@ class Result:
         """
         sums = self._outcome.sums
         return None if sums is None else dict(sums)
+
+    @property
+    def answers(self) -> dict[str, int | bool] | None:
+        """What each part of the agreement's expression gives: a number, or whether a condition holds.
+
+        The name is the part's text; of a bucket ``sum(b) for 10 <= a < 20``.
+        """
+        answers = self._outcome.answers
+        if answers is None:
+            return None
+        return {name: bool(holds) if number is None else number for name, number, holds in answers}
 
     @property
     def ids(self) -> Any:
@@ -312,6 +323,9 @@ class Result:
         values = self.agreement.values
         what = "rows" if values is not None and not values.columns else "sum"
         figures.extend((f"{what} of {name}", total) for name, total in (self.sums or {}).items())
+        for name, answer in (self.answers or {}).items():
+            said = ("yes" if answer else "no") if isinstance(answer, bool) else answer
+            figures.append((name, said))
         if self._outcome.union_keys is not None:
             figures.append(("keys of either side", f"{self._outcome.union_keys:,}"))
         if self._outcome.shared_entries is not None:

@@ -89,6 +89,11 @@ def save_shares(
 ) -> Result:
     """Write this party's shares to a file, which only you can read. `vesica.combine` takes both parties' files."""
     of_kind(agreement := agreement_of(agreement), "save_shares", "shares", "shared-values")
+    if agreement.compute is not None:
+        raise SettingsError(
+            "save_shares is not for an agreement that computes on shares: no party gets them",
+            "run() gives a result with answers",
+        )
     result = run(df, agreement, key=key, work=work, **settings)
     if result.shares is not None:
         result.shares.save(path, force=force)
