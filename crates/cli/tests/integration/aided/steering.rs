@@ -90,10 +90,25 @@ fn service(scene: &Scene, lies: Option<Arc<Mutex<Vec<u8>>>>) -> Service {
 
 /// The helper's counts of runs, refusals, and bytes of slots.
 fn counted(metrics: SocketAddr) -> Vec<String> {
-    let mut stream = TcpStream::connect(metrics).unwrap();
-    write!(stream, "GET /metrics HTTP/1.1\r\nHost: helper\r\n\r\n").unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    let ask = || {
+        let mut stream = TcpStream::connect(metrics).unwrap();
+        write!(stream, "GET /metrics HTTP/1.1\r\nHost: helper\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let is_open = |line: &str| {
+        line.starts_with("vesica_helper_connections{") && !line.trim_end().ends_with(" 0")
+    };
+    // The bytes of a connection are counted when it ends.
+    let ended = (0..500).find_map(|_| {
+        let answer = Some(ask()).filter(|answer| !answer.lines().any(is_open));
+        answer.or_else(|| {
+            std::thread::sleep(Duration::from_millis(20));
+            None
+        })
+    });
+    let answer = ended.expect("the connections of parties that have ended end");
     let kinds =
         ["runs_total", "open_runs", "refusals_total", "labels_received", "direction=\"out\""];
     let counts = answer.lines().filter(|line| kinds.iter().any(|kind| line.contains(kind)));
