@@ -116,6 +116,16 @@ impl Agreement {
             .collect()
     }
 
+    /// The name of each rule, its columns as they are written, and the most keys of a row under it.
+    #[getter]
+    fn rules(&self) -> Vec<(&str, Vec<String>, usize)> {
+        let keys = &self.0.keys;
+        let of = |rule: &'_ vesica_agreement::Rule| {
+            rule.columns.iter().map(|column| column.in_words(keys)).collect()
+        };
+        self.0.rules.iter().map(|rule| (&*rule.name, of(rule), rule.most)).collect()
+    }
+
     /// The name, the identity, `min_rows` and `max_rows` of each party.
     #[getter]
     fn parties(&self) -> Vec<(&str, String, u64, u64)> {

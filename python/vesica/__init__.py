@@ -15,7 +15,7 @@ A run takes an agreement that all parties have, the own rows, and the own key:
 """
 
 from vesica import exchange
-from vesica._agreement import Agreement, Explanation, Factors, Key, Party, Values
+from vesica._agreement import Agreement, Explanation, Factors, Key, Party, Rule, Values
 from vesica._check import Checked, check
 from vesica._demo import Demo, demo
 from vesica._errors import (
@@ -61,6 +61,7 @@ __all__ = [
     "Progress",
     "Report",
     "Result",
+    "Rule",
     "SettingsError",
     "Shares",
     "StateInUse",

@@ -33,6 +33,16 @@ class Key(NamedTuple):
     """Values that are refused, such as ``NULL`` or ``N/A``."""
 
 
+class Rule(NamedTuple):
+    """A rule of an agreement: rows match if they do under any of its rules."""
+
+    name: str
+    columns: list[str]
+    """Its columns, each with its transforms: ``surname | soundex``."""
+    most: int
+    """The most keys that a row can have under it."""
+
+
 class Party(NamedTuple):
     """A party of an agreement."""
 
@@ -93,6 +103,7 @@ class Agreement:
         parties: Mapping[str, str | Identity | Mapping[str, Any]],
         keys: str | Iterable[str] | Mapping[str, str] = "email",
         *,
+        rules: Iterable[str | Iterable[str] | Mapping[str, Any]] = (),
         never: Mapping[str, Iterable[str]] | Iterable[str] = (),
         operation: str = "intersection",
         receives: str | Iterable[str] | None = None,
@@ -128,7 +139,9 @@ class Agreement:
 
         `parties` has the public identity of each party by its name, or a mapping with ``identity``,
         ``max_rows`` and ``min_rows``. `keys` are the columns that are compared, with their profiles;
-        a column named like a profile has that profile, others have ``trim``. `never` are values that
+        a column named like a profile has that profile, others have ``trim``. With `rules`, rows match if
+        they do under any of them: a column of the key, a list of columns, each possibly with transforms
+        such as ``"surname | soundex"``, or a mapping with ``name``, ``columns`` and ``most``. `never` are values that
         are refused, such as ``NULL`` or ``N/A``: by the column's name, or for all columns. By default
         the first party receives the result; a sum goes to the party that does not have the values; with
         a helper, or if the operation gives each party its own result, all parties receive. The default
@@ -212,6 +225,7 @@ class Agreement:
         for name, profile in columns_of_key:
             terms = {"name": name, "profile": profile, "never": excluded.get(name)}
             parts.append("[[key]]\n" + fields(terms))
+        parts.extend("[[rule]]\n" + fields(one_rule(rule)) for rule in rules)
         for name, party in parties.items():
             terms = {"max_rows": max_rows, **one_party(party)}
             parts.append(section(f"party.{quoted(name)}", terms))
@@ -263,6 +277,11 @@ class Agreement:
     def receives(self) -> list[str]:
         """The names of the parties that receive the result."""
         return self._inner.receives
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules; none if all columns of the key together must be equal."""
+        return [Rule(*rule) for rule in self._inner.rules]
 
     @property
     def parties(self) -> list[Party]:
@@ -338,6 +357,7 @@ class Agreement:
         rows: list[tuple[str, object]] = [
             ("computes", f"{self.operation}, received by {', '.join(self.receives)}"),
             ("key", ", ".join(f"{key.name} ({key.profile})" for key in self.keys)),
+            *(("rule", ", ".join(rule.columns)) for rule in self.rules),
             *((party.name, party.identity) for party in self.parties),
         ]
         if self.values is not None:
@@ -393,6 +413,14 @@ def named_keys(keys: str | Iterable[str] | Mapping[str, str]) -> Iterable[tuple[
         return keys.items()
     names = [keys] if isinstance(keys, str) else keys
     return [(name, name if name in NAMED_PROFILES else "trim") for name in names]
+
+
+def one_rule(rule: str | Iterable[str] | Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a rule; its name follows from its columns unless it is given."""
+    if isinstance(rule, Mapping):
+        return dict(rule)
+    columns = [rule] if isinstance(rule, str) else list(rule)
+    return {"name": " and ".join(columns), "columns": columns}
 
 
 def excluded_of(

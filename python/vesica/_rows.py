@@ -185,7 +185,7 @@ class Rows(Frame):
             count = sum(rows for _, rows in self.parts)
             is_large = count > agreement.partition_rows
             chosen = wanted if wanted is not None else is_large
-            chosen = chosen and agreement.operation == "intersection"
+            chosen = chosen and agreement.operation == "intersection" and not agreement.rules
         if chosen and wanted is None:
             # With wanted=True this was checked before the rows were written.
             check_packages()

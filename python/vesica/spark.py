@@ -188,9 +188,10 @@ def run_rows(
     place.check()
     mapped = names_of(options.columns)
     rows = Rows(df, place, unique(needed(agreement, party, mapped)), adds)
-    if on_executors and (exchange is None or agreement.operation != "intersection"):
+    is_intersection = agreement.operation == "intersection" and not agreement.rules
+    if on_executors and (exchange is None or not is_intersection):
         raise SettingsError(
-            "executors can do the work only of an intersection through exchange",
+            "executors can do the work only of an intersection without rules through exchange",
             "leave out on_executors: the driver can do it",
         )
     if on_executors:
