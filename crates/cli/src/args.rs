@@ -10,7 +10,7 @@ use crate::demo::DemoArgs;
 use crate::failure::code;
 use crate::helper::HelperArgs;
 use crate::messages;
-use crate::settings::{ColumnChoice, Columns, Excluded, column_name, count, day, thread_count};
+use crate::settings::{ColumnChoice, Excluded, column_name, count, day, thread_count};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
@@ -141,7 +141,7 @@ pub(crate) struct AgreeNewArgs {
     /// Key columns that match by themselves; repeat it for several rules, any of which may match
     /// [default: all key columns together]
     #[arg(long = "rule", value_name = "COLUMN[,COLUMN]...")]
-    pub(crate) rules: Vec<Columns>,
+    pub(crate) rules: Vec<String>,
     /// A value of a key column that is not a key, such as NULL or N/A: rows that hold it are
     /// refused; repeatable
     #[arg(long = "never", value_name = "KEY=VALUE")]

@@ -167,18 +167,6 @@ impl FromStr for Excluded {
     }
 }
 
-/// `COLUMN[,COLUMN]...`: the key columns of a rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Columns(pub(crate) Vec<String>);
-
-impl FromStr for Columns {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(Self(text.split(',').map(|column| column.trim().to_owned()).collect()))
-    }
-}
-
 /// `KEY=COLUMN`: the column of this side's file that holds a key of the agreement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ColumnChoice {

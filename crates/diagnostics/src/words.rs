@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 use vesica_agreement::figures::{grouped, grouped_digits};
+use vesica_core::Operation;
 use vesica_engine::{AgreementReport, AnswerReport, Report, SumReport};
 
 /// `"a", "b" and "c"`.
@@ -21,6 +22,22 @@ pub fn and<T: AsRef<str>>(words: &[T]) -> String {
         None => String::new(),
         Some((only, [])) => (*only).to_owned(),
         Some((last, first)) => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// What `operation` computes of the parties' rows, in short; empty for one that is not known here.
+pub fn of_operation(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Intersection => "which rows they have in common",
+        Operation::Cardinality => "how many keys they have in common, not which",
+        Operation::Threshold => "whether they have enough keys in common",
+        Operation::Sum => "the sums of columns over the keys they have in common",
+        Operation::InnerProduct => "the sum of products of both sides' values of common keys",
+        Operation::Union => "all keys that at least one of them has",
+        Operation::PrivateId => "a random identifier for each key that at least one has",
+        Operation::Shares => "secret shares of the keys they have in common",
+        Operation::SharedValues => "secret shares of values of common keys, or of a default",
+        _ => "",
     }
 }
 

@@ -69,7 +69,8 @@ impl Read {
         self.counts.rows - self.counts.empty - self.counts.refused
     }
 
-    /// Different keys under all rules, or rows with a key where the different ones were not counted.
+    /// Different keys under all rules, or rows with a key where the different ones were not
+    /// counted.
     fn distinct_or_keyed(&self) -> u64 {
         self.distinct.unwrap_or(self.keyed())
     }

@@ -46,6 +46,16 @@ pub(crate) fn push_rule(rule: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&number);
 }
 
+/// The number of the rule that begins a key under rules, and the parts after it.
+pub(crate) fn split_rule(key: &[u8]) -> (Option<usize>, &[u8]) {
+    match key.split_first_chunk() {
+        Some(([RULE_TAG, _, _, _, _, a, b, c, d], parts)) => {
+            (Some(u32::from_le_bytes([*a, *b, *c, *d]) as usize), parts)
+        }
+        _ => (None, key),
+    }
+}
+
 /// The tag of a text.
 const TEXT_TAG: u8 = 1;
 

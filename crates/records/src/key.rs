@@ -1,8 +1,8 @@
 //! The key columns, and the encoded key of a row.
 
 use crate::encoding::{PART_HEADER_LEN, push_cell, push_rule, push_text};
-use crate::key_items::{KeyRule, RuleColumn};
 use crate::never::Never;
+use crate::rule::{KeyRule, RuleColumn};
 use std::ops::Range;
 use vesica_inputs::error::InputError;
 use vesica_profiles::{Normalised, Profile, Refusal};

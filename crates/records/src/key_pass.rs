@@ -190,7 +190,7 @@ impl<'a> KeyPass<'a> {
 
     /// The keys of many rows, after the last row and [`KeyPass::flush`].
     pub(crate) fn frequent(&mut self, columns: &[KeyColumn]) -> Vec<FrequentKey> {
-        self.frequent.finish(columns, self.rows)
+        self.frequent.finish(columns, self.hash.rules(), self.rows)
     }
 
     pub(crate) fn rows(&self) -> u64 {

@@ -3,6 +3,7 @@
 //! * [`Profile`] — a named, versioned rule that makes equal what two organisations write
 //!   differently.
 //! * [`KeyColumn`] — a column of the key, and its profile.
+//! * [`KeyRule`] — one of several keys of a row.
 //! * [`encoding`] — the injective encoding of a composite key.
 //! * [`read_keys`] — first pass: rows to a sorted set of distinct items;
 //!   [`read_keys_with`] — also the values of columns, and the texts of keys.
@@ -30,6 +31,7 @@ mod keys;
 mod never;
 mod refused_list;
 mod row_numbers;
+mod rule;
 mod shapes;
 mod stream;
 mod survey;
@@ -39,13 +41,14 @@ mod values;
 pub use doubts::{FloatTexts, FrequentKey, Misfit, PartShape};
 pub use faults::{FaultCount, Faults};
 pub use key::KeyColumn;
-pub use key_items::{KeyItems, KeyRule, RuleColumn};
+pub use key_items::KeyItems;
 pub use keys::{
     Extra, KeyCounts, KeyLimits, KeySet, RefusedCount, RuleCounts, SingleQuoted, read_keys,
     read_keys_with, survey_keys,
 };
 pub use refused_list::RefusedList;
 pub use row_numbers::RowNumbers;
+pub use rule::{KeyRule, RuleColumn};
 pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape};
 pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, stream_items_with, survey_items};
 pub use survey::Survey;

@@ -43,8 +43,9 @@ pub enum StreamError<E> {
 }
 
 /// Streams the item of every row, in the order of the rows: `sink` receives some thousands at a
-/// time. Under rules a row has one for each of them, in their order. A row without a usable key, empty or refused, is counted as in [`crate::read_keys`] and
-/// has [`NO_ITEM`].
+/// time. Under rules a row has as many as it can have keys, in the order of the rules. A row
+/// without a usable key, empty or refused, is counted as in [`crate::read_keys`] and has
+/// [`NO_ITEM`].
 ///
 /// Memory is fixed buffers, for any size of the file. `hash` should return digests: the integer 0
 /// without a mark is [`NO_ITEM`] too. `progress` is called at most some tens of times a second;

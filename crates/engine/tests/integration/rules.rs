@@ -76,7 +76,10 @@ fn keys_under(number: usize, rule: &[Column], row: &Cells) -> Vec<(usize, Vec<St
             _ => [cell.clone()].into(),
         };
         let with = |key: &Vec<String>| {
-            texts.iter().map(|text| [&key[..], &[text.clone()]].concat()).collect::<Vec<_>>()
+            texts
+                .iter()
+                .map(|text| [&key[..], std::slice::from_ref(text)].concat())
+                .collect::<Vec<_>>()
         };
         keys = keys.iter().flat_map(with).collect();
     }

@@ -1,7 +1,8 @@
 //! Keys of many rows: mostly placeholders, which match the other side's placeholders.
 
-use crate::encoding::PART_HEADER_LEN;
+use crate::encoding::{PART_HEADER_LEN, split_rule};
 use crate::key::KeyColumn;
+use crate::rule::KeyRule;
 use crate::shapes::draw;
 use std::mem::take;
 use vesica_core::Item;
@@ -58,6 +59,8 @@ struct Counter {
     missed: u64,
     /// The first row counted.
     first: Place,
+    /// The rule of the key, if there are rules.
+    rule: Option<usize>,
     patterns: Vec<String>,
 }
 
@@ -96,7 +99,8 @@ impl Frequent {
                         counter.credit += 1;
                         counter.seen += 1;
                         if counter.seen == SHAPE_AT {
-                            counter.patterns = patterns(key);
+                            let (rule, parts) = split_rule(key);
+                            (counter.rule, counter.patterns) = (rule, patterns(parts));
                         }
                         return;
                     }
@@ -106,7 +110,8 @@ impl Frequent {
         }
         let (missed, patterns) = (self.subtracted, Vec::new());
         let first = place.clone();
-        self.counters.push(Counter { item, credit: 1, seen: 1, missed, first, patterns });
+        let (credit, seen, rule) = (1, 1, None);
+        self.counters.push(Counter { item, credit, seen, missed, first, rule, patterns });
         self.slots[slot] = self.counters.len() as u16;
         if self.counters.len() == COUNTERS {
             self.subtract();
@@ -134,22 +139,34 @@ impl Frequent {
         }
     }
 
-    /// The most frequent keys in `columns` after a pass over this many rows, most frequent first,
-    /// at most five.
-    pub(crate) fn finish(&mut self, columns: &[KeyColumn], rows: u64) -> Vec<FrequentKey> {
+    /// The most frequent keys in `columns`, or under `rules`, after a pass over this many rows,
+    /// most frequent first, at most five. The keys under all rules share the counters, so that a
+    /// key in a little more than 1 % of the rows can be missed.
+    pub(crate) fn finish(
+        &mut self,
+        columns: &[KeyColumn],
+        rules: &[KeyRule],
+        rows: u64,
+    ) -> Vec<FrequentKey> {
         let mut counters = take(&mut self.counters);
         counters.retain(|counter| {
             let most = counter.seen + counter.missed;
             most > ROWS_LEAST && most > rows / ONE_OF && counter.seen >= SHAPE_AT
         });
+        let of_key = |rule: Option<&KeyRule>| {
+            let places: Vec<usize> = match rule {
+                Some(rule) => rule.columns.iter().map(|column| column.key).collect(),
+                None => (0..columns.len()).collect(),
+            };
+            places.into_iter().map(|place| &columns[place])
+        };
         counters.sort_by(|one, two| two.seen.cmp(&one.seen).then(one.first.cmp(&two.first)));
         counters.truncate(GIVEN);
         let given = counters.into_iter().map(|counter| FrequentKey {
             count: counter.seen,
             is_exact: counter.missed == 0,
             first: counter.first,
-            shapes: columns
-                .iter()
+            shapes: of_key(counter.rule.and_then(|rule| rules.get(rule)))
                 .zip(counter.patterns)
                 .map(|(key, pattern)| PartShape { column: key.column.clone(), pattern })
                 .collect(),
@@ -202,7 +219,7 @@ mod tests {
             push_cell(Profile::TRIM, key.to_string().as_bytes(), &mut encoded).unwrap();
             frequent.take(Item::from_integer(key.into()), &encoded, &Place::Row(rows));
         }
-        frequent.finish(&columns(), rows)
+        frequent.finish(&columns(), &[], rows)
     }
 
     #[test]

@@ -16,12 +16,16 @@ use std::path::Path;
 use vesica_core::Item;
 use vesica_core::hash::ItemHash;
 use vesica_records::{
-    KeyColumn, KeyItems, KeyLimits, KeySet, StreamError, Streamed, read_keys, stream_items,
+    KeyColumn, KeyItems, KeyLimits, KeyRule, KeySet, StreamError, Streamed, read_keys, stream_items,
 };
 use vesica_tables::{InputError, Source};
 
 pub(crate) fn hash() -> KeyItems {
     KeyItems::digests(ItemHash::new("vesica records test", &[]))
+}
+
+pub(crate) fn hash_of_rules(rules: Vec<KeyRule>) -> KeyItems {
+    KeyItems::under_rules(ItemHash::new("vesica records test", &[]), rules)
 }
 
 pub(crate) fn key(columns: &[(&str, &str)]) -> Vec<KeyColumn> {

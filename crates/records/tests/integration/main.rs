@@ -10,6 +10,7 @@ mod outcomes;
 mod placeholders;
 mod refused;
 mod robustness;
+mod rules;
 mod shapes;
 mod spelling;
 mod streaming;

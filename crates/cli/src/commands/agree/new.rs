@@ -3,9 +3,10 @@
 use super::{AGREEMENT, output};
 use crate::args::AgreeNewArgs;
 use crate::failure::Failure;
-use crate::settings::{Columns, Excluded};
+use crate::settings::Excluded;
 use std::io::Write;
 use vesica_agreement::{Draft, FORMAT_VERSION};
+use vesica_diagnostics::words;
 use vesica_link::{Identity, IdentityError};
 use vesica_protocols::kmrs14::{AidedProtocol, MAX_PARTIES, Variant, find_aided};
 use vesica_protocols::{Learners, Operation, Security, catalogue, strongest};
@@ -25,10 +26,6 @@ pub(super) fn run(args: &AgreeNewArgs, out: &mut impl Write) -> Result<(), Failu
     let names: Vec<String> = keys.iter().map(|(name, _)| name.clone()).collect();
     if let Some(excluded) = args.never.iter().find(|excluded| !names.contains(&excluded.key)) {
         return Err(Failure::NotAKey { given: excluded.key.clone(), keys: names });
-    }
-    let in_rules = args.rules.iter().flat_map(|rule| &rule.0);
-    if let Some(unknown) = in_rules.into_iter().find(|column| !names.contains(column)) {
-        return Err(Failure::NotAKey { given: unknown.clone(), keys: names });
     }
     let text = draft(args, &parties, &keys);
     // Everything must be valid except identities that are not known yet.
@@ -249,8 +246,9 @@ impl Text {
         }
     }
 
-    fn rules(&mut self, rules: &[Columns]) {
-        for Columns(columns) in rules {
+    fn rules(&mut self, rules: &[String]) {
+        for rule in rules {
+            let columns: Vec<&str> = rule.split(',').map(str::trim).collect();
             self.line("", "");
             self.line("[[rule]]", "rows match if they do under any rule");
             self.line(&format!("name = {}", quoted(&columns.join(" and "))), "");
@@ -307,7 +305,7 @@ fn draft(args: &AgreeNewArgs, parties: &[Named], keys: &[Named]) -> String {
     draft.line(&format!("title = {}", quoted(&args.title)), "");
     let words = match args.question.compute() {
         Some(_) => "what is computed on shares of the keys they have in common",
-        None => words_of(operation),
+        None => words::of_operation(operation),
     };
     draft.line(&format!("operation = \"{operation}\""), words);
     draft.receives(receives);
@@ -349,21 +347,6 @@ fn most_rows(args: &AgreeNewArgs) -> u64 {
 fn aided_row(args: &AgreeNewArgs) -> Option<&'static AidedProtocol> {
     let id = args.helper.as_ref().and(args.protocol.as_deref())?;
     find_aided(id).ok()
-}
-
-fn words_of(operation: Operation) -> &'static str {
-    match operation {
-        Operation::Intersection => "which rows they have in common",
-        Operation::Cardinality => "how many keys they have in common, not which",
-        Operation::Threshold => "whether they have enough keys in common",
-        Operation::Sum => "the sums of columns over the keys they have in common",
-        Operation::InnerProduct => "the sum of products of both sides' values of common keys",
-        Operation::Union => "all keys that at least one of them has",
-        Operation::PrivateId => "a random identifier for each key that at least one has",
-        Operation::Shares => "secret shares of the keys they have in common",
-        Operation::SharedValues => "secret shares of values of common keys, or of a default",
-        _ => "",
-    }
 }
 
 /// How many parties receive.
