@@ -3,6 +3,7 @@
 use crate::args::groups::TalkArgs;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -54,6 +55,11 @@ pub(crate) struct Progress<'a> {
     pub(crate) unit: &'static str,
 }
 
+/// Writes a line at once: another thread may print an error in the middle of several writes.
+fn write_line(line: impl Display) {
+    drop(io::stderr().write_all(format!("{line}\n").as_bytes()));
+}
+
 impl Screen {
     /// The screen for the options `talk`.
     pub(crate) fn new(talk: &TalkArgs) -> Self {
@@ -100,7 +106,7 @@ impl Screen {
         match &self.style {
             Style::Silent => {}
             // A run continues even if standard error cannot be written to.
-            Style::Lines => drop(writeln!(io::stderr(), "{line}")),
+            Style::Lines => write_line(line),
             Style::Bars(bars) => drop(bars.println(line)),
         }
     }
@@ -121,7 +127,7 @@ impl Screen {
     pub(crate) fn print_warnings(&self) {
         for line in self.warnings().drain(..) {
             // A run continues even if standard error cannot be written to.
-            let _ = writeln!(io::stderr(), "{line}");
+            write_line(line);
         }
     }
 
