@@ -25,6 +25,12 @@ pub enum ExpressionError {
         /// Maximum depth.
         max: usize,
     },
+    /// Two results have the same text, so that nothing tells their answers apart.
+    #[error("{name:?} is asked for twice")]
+    Repeated {
+        /// The text.
+        name: String,
+    },
     /// Something else should be there.
     #[error("at character {at}: {expected} is missing here")]
     Expected {
@@ -143,6 +149,7 @@ impl ExpressionError {
             | Self::TooWide { at } => Some(*at),
             Self::TooLong { .. }
             | Self::TooManyParts { .. }
+            | Self::Repeated { .. }
             | Self::ColumnBits { .. }
             | Self::TooManyEntries { .. } => None,
         }

@@ -64,7 +64,13 @@ impl Expression {
             }
         }
         parser.expect(&Token::End, "an operator, a comma or the end")?;
-        Ok(Self { text: text.to_owned(), results, places })
+        let expression = Self { text: text.to_owned(), results, places };
+        let names = expression.names();
+        let is_repeated = |name: &&String| names.iter().filter(|other| other == name).count() > 1;
+        match names.iter().find(is_repeated) {
+            Some(name) => Err(ExpressionError::Repeated { name: name.clone() }),
+            None => Ok(expression),
+        }
     }
 
     /// What each answer is called, in their order: the text of its result, for each bucket with its
