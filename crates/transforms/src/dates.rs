@@ -61,14 +61,7 @@ pub(crate) fn month_day(value: &str, out: &mut Texts) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The date with day and month exchanged, for one side of a rule.
-pub(crate) fn swapped(value: &str, out: &mut Texts) -> Result<(), Refusal> {
-    Date::read(value)?.swapped().ok_or(Refusal::NoOtherDate)?.push(out);
-    Ok(())
-}
-
-/// The earlier of the date and the one with day and month exchanged, for both sides of a rule: two
-/// dates get the same exactly if they are equal or one is the other exchanged.
+/// The earlier of the date and the one with day and month exchanged: two dates get the same exactly if they are equal or one is the other exchanged.
 pub(crate) fn unordered(value: &str, out: &mut Texts) -> Result<(), Refusal> {
     let date = Date::read(value)?;
     match date.swapped() {

@@ -7,9 +7,6 @@ pub enum Refusal {
     /// Not a date as the profile `date` writes it, `YYYY-MM-DD`.
     #[error("holds no date")]
     NotADate,
-    /// A date whose day is no month.
-    #[error("holds a date whose day and month cannot be exchanged")]
-    NoOtherDate,
     /// Letters other than A to Z, of which a code of sounds says nothing.
     #[error("holds letters other than A to Z")]
     OtherLetters,

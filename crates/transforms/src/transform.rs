@@ -38,7 +38,6 @@ enum Kind {
     Month,
     YearMonth,
     MonthDay,
-    DayMonthSwapped,
     DayMonthUnordered,
     DeleteOne,
     ReplaceOne,
@@ -103,12 +102,10 @@ const YEAR: CatalogueRow = row("year", 1, "of a date the year");
 const MONTH: CatalogueRow = row("month", 1, "of a date the month");
 const YEAR_MONTH: CatalogueRow = row("year-month", 1, "of a date year and month");
 const MONTH_DAY: CatalogueRow = row("month-day", 1, "of a date month and day");
-const DAY_MONTH_SWAPPED: CatalogueRow =
-    row("day-month-swapped", 1, "the date with day and month exchanged, for one side of a rule");
 const DAY_MONTH_UNORDERED: CatalogueRow = row(
     "day-month-unordered",
     1,
-    "the earlier of the date and the one with day and month exchanged, for both sides of a rule",
+    "the earlier of the date and the one with day and month exchanged",
 );
 const DELETE_ONE: CatalogueRow =
     row("delete-one", 1, "the value, and the value without one of its characters");
@@ -138,7 +135,6 @@ impl Transform {
             MONTH,
             YEAR_MONTH,
             MONTH_DAY,
-            DAY_MONTH_SWAPPED,
             DAY_MONTH_UNORDERED,
             DELETE_ONE,
             REPLACE_ONE,
@@ -160,7 +156,6 @@ impl Transform {
             Kind::Month => &MONTH,
             Kind::YearMonth => &YEAR_MONTH,
             Kind::MonthDay => &MONTH_DAY,
-            Kind::DayMonthSwapped => &DAY_MONTH_SWAPPED,
             Kind::DayMonthUnordered => &DAY_MONTH_UNORDERED,
             Kind::DeleteOne => &DELETE_ONE,
             Kind::ReplaceOne => &REPLACE_ONE,
@@ -209,7 +204,7 @@ impl Transform {
             Kind::Month => 2,
             Kind::YearMonth => 7,
             Kind::MonthDay => 5,
-            Kind::DayMonthSwapped | Kind::DayMonthUnordered => 10,
+            Kind::DayMonthUnordered => 10,
         }
     }
 
@@ -231,7 +226,6 @@ impl Transform {
             Kind::Month => dates::month(value, out),
             Kind::YearMonth => dates::year_month(value, out),
             Kind::MonthDay => dates::month_day(value, out),
-            Kind::DayMonthSwapped => dates::swapped(value, out),
             Kind::DayMonthUnordered => dates::unordered(value, out),
             Kind::DeleteOne => typing_errors::delete_one(value, out),
             Kind::ReplaceOne => typing_errors::replace_one(value, out),
@@ -285,7 +279,6 @@ impl FromStr for Transform {
             ("month", None) => Kind::Month,
             ("year-month", None) => Kind::YearMonth,
             ("month-day", None) => Kind::MonthDay,
-            ("day-month-swapped", None) => Kind::DayMonthSwapped,
             ("day-month-unordered", None) => Kind::DayMonthUnordered,
             ("delete-one", None) => Kind::DeleteOne,
             ("replace-one", None) => Kind::ReplaceOne,

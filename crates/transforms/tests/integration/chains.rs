@@ -20,7 +20,7 @@ fn each_transform_takes_all_texts_of_the_one_before() {
         chained(&["split", "soundex"], "garcia marquez", 3).unwrap(),
         ["G620", "M622", "G625"]
     );
-    assert_eq!(chained(&["day-month-swapped", "year"], "1985-01-02", 1).unwrap(), ["1985"]);
+    assert_eq!(chained(&["day-month-unordered", "year"], "1985-01-02", 1).unwrap(), ["1985"]);
     assert_eq!(chained(&["first(2)", "delete-one"], "abcd", 3).unwrap(), ["ab", "b", "a"]);
 }
 

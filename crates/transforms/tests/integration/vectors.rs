@@ -197,8 +197,7 @@ proptest! {
     ) {
         let date = |(day, month): (u8, u8)| format!("1985-{month:02}-{day:02}");
         let unordered = |d: (u8, u8)| texts("day-month-unordered".parse().unwrap(), &date(d));
-        let swapped = texts("day-month-swapped".parse().unwrap(), &date(b));
-        let are_alike = a == b || swapped == Ok(vec![date(a)]);
+        let are_alike = a == b || a == (b.1, b.0);
         prop_assert_eq!(unordered(a) == unordered(b), are_alike);
         if (1..=12).contains(&b.0) {
             prop_assert_eq!(unordered(b), unordered((b.1, b.0)));
