@@ -112,6 +112,7 @@ def test_every_public_name_is_on_the_page() -> None:
         "__version__",
         "Key",
         "Party",
+        "Rule",
         "Values",
         "Factors",
         "Difference",

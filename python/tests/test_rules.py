@@ -37,8 +37,8 @@ def test_rows_match_under_any_rule() -> None:
         }
     )
     of_shop, of_club = pair(agreement, shop, club)
-    assert list(of_shop.frame["name"]) == ["Ann", "Robert", "Eve"]
-    assert list(of_club.frame["name"]) == ["Anna", "Rupert", "Eve"]
+    assert list(of_shop.rows()["name"]) == ["Ann", "Robert", "Eve"]
+    assert list(of_club.rows()["name"]) == ["Anna", "Rupert", "Eve"]
 
 
 def test_rules_of_unknown_columns_and_without_a_number_of_keys_are_refused() -> None:

@@ -137,7 +137,7 @@ pub(crate) struct AskedArgs {
     #[arg(long, value_parser = ["garbled", "gmw"], default_value = "garbled")]
     circuit: String,
     /// The minimum number of common keys for an answer; below it, the parties learn only that it is
-    /// below [default: 100 with sums and inner products, otherwise none]
+    /// below [default: 100 with sums, inner products and --compute, otherwise none]
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) min_matches: Option<u64>,
     /// The maximum number of common keys for an answer; above it, the parties learn only that it is

@@ -115,6 +115,11 @@ impl Reporter {
         let read = counted(counts.rows, "row");
         let (empty, refused) = (grouped(counts.empty), grouped(counts.refused));
         let keys = match &self.other {
+            Other::Peer { .. } if !counts.by_rule.is_empty() => format!(
+                "{} with a key, {} under all rules",
+                grouped(counts.rows - counts.empty - counts.refused),
+                counted(counts.distinct, "different key"),
+            ),
             Other::Peer { .. } => format!(
                 "{}, {} repeated",
                 counted(counts.distinct, "different key"),

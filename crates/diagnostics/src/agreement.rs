@@ -132,6 +132,21 @@ fn words(fault: &AgreementFault) -> (String, String) {
             format!("the rules {other:?} and {name:?} have the same columns"),
             show("remove one of them"),
         ),
+        AgreementFault::NotWithRules { field } => (
+            format!("{field:?} is not possible with rules"),
+            show("a row can have several keys, so a number of keys says little of rows"),
+        ),
+        AgreementFault::PipeInKey { name } => (
+            format!("the key {name:?} has a bar in its name, so that rules cannot name it"),
+            show("give it another name in the agreement, and map it to the column"),
+        ),
+        AgreementFault::TransformCount { field, found, max } => {
+            (format!("{field:?} has {found} transforms, more than {max}"), show("use fewer"))
+        }
+        AgreementFault::TransformVersion { transform, asked, here } => (
+            format!("version {asked} of the transform {transform} where this software has {here}"),
+            show("both sides need the same version of Vesica"),
+        ),
         AgreementFault::BadTransform { field, cause } => (
             format!("{field:?}: {cause}"),
             show(

@@ -90,6 +90,9 @@ fn show_counts(read: &Read, out: &mut impl Write) -> io::Result<()> {
     match read.distinct {
         _ if !read.rules.is_empty() => {
             writeln!(out, "{:>13}  with a key", grouped(read.keyed()))?;
+            if let Some(distinct) = read.distinct {
+                writeln!(out, "{:>13}  different keys under all rules", grouped(distinct))?;
+            }
             show_rules(&read.rules, out)?;
         }
         Some(distinct) => {
@@ -104,7 +107,7 @@ fn show_counts(read: &Read, out: &mut impl Write) -> io::Result<()> {
 /// How many rows can use each rule, and how unique their keys are.
 fn show_rules(rules: &[RuleRead], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "\nrows with a key under each rule")?;
-    for RuleRead { name, rows, too_many, distinct, repeated } in rules {
+    for RuleRead { name, rows, too_many, not_taken, distinct, repeated } in rules {
         write!(out, "{:>13}  {name}", grouped(*rows))?;
         if let (Some(distinct), Some(repeated)) = (distinct, repeated) {
             let (distinct, repeated) = (grouped(*distinct), grouped(*repeated));
@@ -112,6 +115,10 @@ fn show_rules(rules: &[RuleRead], out: &mut impl Write) -> io::Result<()> {
         }
         if *too_many > 0 {
             write!(out, "; {} more rows have too many keys", grouped(*too_many))?;
+        }
+        if *not_taken > 0 {
+            let rows = grouped(*not_taken);
+            write!(out, "; {rows} more rows have a value that a transform does not take")?;
         }
         writeln!(out)?;
     }

@@ -134,7 +134,16 @@ pub fn warnings(counts: &KeyCounts) -> Vec<String> {
     let floats = counts.floats.iter().map(doubts::floats);
     let misfits = counts.misfits.iter().map(doubts::misfit);
     let frequent = counts.frequent.iter().map(|key| doubts::frequent(key, counts.rows));
-    quoted.chain(floats).chain(misfits).chain(frequent).collect()
+    let rules = (1..).zip(&counts.by_rule).flat_map(|(number, of_rule)| {
+        let reasons = [
+            (of_rule.too_many, "more keys than were agreed"),
+            (of_rule.not_taken, "a value that a transform does not take"),
+        ];
+        reasons.into_iter().filter(|(rows, _)| *rows > 0).map(move |(rows, why)| {
+            format!("{} with {why} have no key under rule {number}", counted(rows, "row"))
+        })
+    });
+    quoted.chain(floats).chain(misfits).chain(frequent).chain(rules).collect()
 }
 
 /// An input as the subject of a sentence.

@@ -47,7 +47,7 @@ pub fn check_scratch(
         (Some(_), _) => true,
         (None, Some(party)) if agreement.helper.is_none() => {
             let terms = agreement.terms_of(party);
-            let items = most_rows(source).min(terms.max_rows) * terms.items_per_row;
+            let items = most_rows(source).min(terms.max_rows).saturating_mul(terms.items_per_row);
             disk_bytes(items, items > agreement.partition_rows, memory_bytes) > 0
         }
         _ => false,

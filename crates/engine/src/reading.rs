@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
                 });
         let streamed = keep(list, streamed)?;
         // Repeated keys are not known yet.
-        self.check_number(streamed.keyed)?;
+        self.check_number(streamed.items)?;
         Ok(streamed)
     }
 

@@ -37,7 +37,9 @@ impl Words<'_> {
         } else {
             format!(" {} does not learn the answer either.", self.other_side())
         };
-        format!("Neither learns which keys are in common{what}.{answer}")
+        let is_computed = self.agreement.question.computed().is_some();
+        let unless = if is_computed { ", unless the values that a side chose show it" } else { "" };
+        format!("Neither learns which keys are in common{what}{unless}.{answer}")
     }
 
     /// How the self-check works for the answer.
@@ -114,7 +116,8 @@ impl Words<'_> {
         match &self.agreement.question {
             Question::Intersection => vec![format!(
                 "{lying} {who} keys that are not in its data, and learn which of them the other \
-                 side has: up to max_rows guesses in each run. {leave_out}"
+                 side has: up to {} guesses in each run. {leave_out}",
+                self.padded_to(),
             )],
             Question::Cardinality => vec![format!(
                 "{lying} {who} keys that are not in its data: a count over a single key shows \

@@ -166,7 +166,7 @@ impl Words<'_> {
     pub(super) fn usable(&self, row: &Protocol, roles: &Roles, rows: u64) -> UsableSetLen {
         let other = if roles.are_exchanged { self.receiver } else { self.sender };
         let session = SessionId::from_bytes([0; 32]);
-        let params = self.agreement.params(session, other.max_rows, rows);
+        let params = self.agreement.params(session, other.max_items(), rows);
         let params = params.expect("MAX_ROWS leaves room for the self-check");
         split::usable_set_len(row, &params).expect("the row bounds it")
     }

@@ -29,11 +29,14 @@ impl Words<'_> {
         let mut points = self.question();
         points.extend(self.bounds());
         points.extend(of_keys(&self.agreement.keys, &self.agreement.rules));
-        points.push(
+        points.push(if self.agreement.rules.is_empty() {
             "Rows without a key, and rows whose key the profile refuses, are skipped; each side's \
              report counts its own."
-                .to_owned(),
-        );
+                .to_owned()
+        } else {
+            "Rows without a key under any rule are skipped; each side's report counts its own."
+                .to_owned()
+        });
         points.push(match (&self.agreement.question, self.agreement.question.values()) {
             (Question::InnerProduct { values, factors }, _) => format!(
                 "No row leaves either side. Of the columns outside the key only {} of {} and {} of \
@@ -126,9 +129,7 @@ impl Words<'_> {
                     .to_owned()
             }
             (false, _) if !self.agreement.rules.is_empty() => {
-                "A size is the number of different keys under all rules, not of rows: a row has up \
-                 to one under each rule."
-                    .to_owned()
+                "A size is the number of different keys under all rules, not of rows.".to_owned()
             }
             (false, _) => "A size is the number of different keys, not of rows.".to_owned(),
         });
@@ -140,8 +141,8 @@ impl Words<'_> {
         points
     }
 
-    /// The size to which a side pads its set.
-    fn padded_to(&self) -> String {
+    /// The most keys of a side, to which it pads its set if sizes are hidden.
+    pub(crate) fn padded_to(&self) -> String {
         match self.agreement.items_per_row() {
             1 => "max_rows".to_owned(),
             keys => format!("max_rows times {keys}, the most keys of a row"),

@@ -1,5 +1,6 @@
 //! What the parts of an explanation share.
 
+use std::collections::BTreeSet;
 use vesica_agreement::{Agreement, Key, PartyTerms, Rule};
 use vesica_core::Role;
 use vesica_protocols::{Condition, Fact, Protocol, Security};
@@ -31,7 +32,7 @@ const NAMED_COLUMNS: usize = 3;
 pub(super) fn key_columns(keys: &[Key], rules: &[Rule]) -> String {
     if !rules.is_empty() {
         let named: Vec<String> = rules.iter().map(|rule| rule_in_words(rule, keys)).collect();
-        return format!("Rows match if these are equal: {}.", named.join("; or "));
+        return format!("Rows match if these agree: {}.", named.join("; or "));
     }
     let named: Vec<String> = keys
         .iter()
@@ -49,7 +50,11 @@ pub(super) fn key_columns(keys: &[Key], rules: &[Rule]) -> String {
 /// A rule: its columns, and its name.
 fn rule_in_words(rule: &Rule, keys: &[Key]) -> String {
     let columns: Vec<String> = rule.columns.iter().map(|column| column.in_words(keys)).collect();
-    format!("{} (rule {:?})", columns.join(" and "), rule.name)
+    let most = match rule.most {
+        1 => String::new(),
+        most => format!(", up to {most} keys a row, none if it has more"),
+    };
+    format!("{} (rule {:?}{most})", columns.join(" and "), rule.name)
 }
 
 /// How the keys of rows are compared.
@@ -58,7 +63,8 @@ pub(super) fn of_keys(keys: &[Key], rules: &[Rule]) -> Vec<String> {
     if !rules.is_empty() {
         points.push(format!(
             "Two rows match when they do under any of {} rules. Under a rule all its columns must \
-             be equal; a row in which one of them is empty or refused has no key under it.",
+             be equal, or what its transforms make of them. A row in which a column is empty, \
+             refused or not taken by a transform has no key under the rule.",
             rules.len()
         ));
         let named = rules.iter().enumerate();
@@ -67,9 +73,20 @@ pub(super) fn of_keys(keys: &[Key], rules: &[Rule]) -> Vec<String> {
                 format!("Rule {}: {}.", number + 1, rule_in_words(rule, keys))
             }),
         );
+        let transforms: BTreeSet<(String, u32, &str)> = rules
+            .iter()
+            .flat_map(|rule| &rule.columns)
+            .flat_map(|column| &column.transforms)
+            .map(|transform| (transform.name(), transform.version(), transform.description()))
+            .collect();
+        points.extend(transforms.into_iter().map(|(name, version, description)| {
+            format!("Transform {name}, version {version}: {description}.")
+        }));
         points.push(
-            "Beyond the matching rows, who learns the result can see under which of its rules each \
-             row matches, and two rows of one side can match the same row of the other."
+            "Beyond the matching rows, who learns the result can find out which of its keys under \
+             each rule match, and so where two values differ. A guess of what a transform makes \
+             stands for all values of which it makes that. Two rows of one side can match the \
+             same row of the other."
                 .to_owned(),
         );
     } else if keys.len() > 1 {
@@ -87,9 +104,11 @@ pub(super) fn of_keys(keys: &[Key], rules: &[Rule]) -> Vec<String> {
         if !key.never.is_empty() {
             let never: Vec<String> = key.never.iter().map(|value| format!("{value:?}")).collect();
             points.push(format!(
-                "Rows whose {:?} is one of these values count as refused, so that placeholders do \
-                 not match each other: {}.",
-                key.name,
+                "{} refused, so that placeholders do not match each other: {}.",
+                match rules {
+                    [] => format!("Rows whose {:?} is one of these values count as", key.name),
+                    _ => format!("Cells of {:?} that hold one of these values are", key.name),
+                },
                 never.join(", "),
             ));
         }

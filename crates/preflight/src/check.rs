@@ -171,7 +171,11 @@ impl<'a> Check<'a> {
             Ok(read) => (Some(read), check_columns(source).err()),
             Err(error) => (None, Some(error)),
         };
-        let needs = read.as_ref().and_then(|read| self.needs(read.keyed()));
+        let needs = read.as_ref().and_then(|read| {
+            // Under rules a row without a key takes room, too.
+            let is_plain = self.agreement.rules.is_empty();
+            self.needs(if is_plain { read.keyed() } else { read.counts.rows })
+        });
         let mut checked = Checked {
             party: self.party.map(str::to_owned),
             read,
@@ -260,6 +264,7 @@ impl<'a> Check<'a> {
                 name: rule.name.clone(),
                 rows: counts.by_rule[number].rows,
                 too_many: counts.by_rule[number].too_many,
+                not_taken: counts.by_rule[number].not_taken,
                 distinct: of_rule.map(|of| of.distinct),
                 repeated: of_rule.map(|of| of.repeated),
             }

@@ -57,6 +57,8 @@ pub struct RuleRead {
     pub rows: u64,
     /// Rows with more keys than were agreed, which have none.
     pub too_many: u64,
+    /// Rows with a value that a transform does not take, which have none.
+    pub not_taken: u64,
     /// Different keys; `None` as [`Read::distinct`].
     pub distinct: Option<u64>,
     /// Keys of more than one row; `None` as [`Read::distinct`].

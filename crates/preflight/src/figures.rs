@@ -54,6 +54,8 @@ struct RuleFigures<'a> {
     rows: u64,
     /// Rows with more keys than were agreed, which have none.
     too_many: u64,
+    /// Rows with a value that a transform does not take, which have none.
+    not_taken: u64,
     /// Different keys.
     distinct: Option<u64>,
     /// Keys of more than one row.
@@ -213,8 +215,9 @@ fn figures(checked: &Checked) -> Figures<'_> {
 }
 
 fn rule(read: &RuleRead) -> RuleFigures<'_> {
-    let RuleRead { name, rows, too_many, distinct, repeated } = read;
-    RuleFigures { name, rows: *rows, too_many: *too_many, distinct: *distinct, repeated: *repeated }
+    let RuleRead { name, rows, too_many, not_taken, distinct, repeated } = read;
+    let (too_many, not_taken) = (*too_many, *not_taken);
+    RuleFigures { name, rows: *rows, too_many, not_taken, distinct: *distinct, repeated: *repeated }
 }
 
 fn places(first: &[Place]) -> Vec<PlaceFigures<'_>> {

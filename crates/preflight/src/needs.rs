@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use vesica_agreement::split::{self, Joined};
-use vesica_agreement::{Agreement, Roles};
+use vesica_agreement::{Agreement, PartyTerms, Roles};
 use vesica_core::{Operation, PsiParams, Role, SessionId};
 use vesica_engine::disk::{SCRATCH_DEFAULT, disk_bytes};
 use vesica_engine::{ConfigFault, Error};
@@ -46,14 +46,15 @@ impl Needs {
             return Ok(None);
         }
         let peer = agreement.peer_of(party);
-        let least_memory_bytes = least_memory(agreement, party, [rows, peer.max_rows]);
-        let least_against_smallest = least_memory(agreement, party, [rows, peer.min_rows]);
-        let is_large = rows > agreement.partition_rows && least_memory_bytes.is_some();
+        let items = rows.saturating_mul(agreement.items_per_row());
+        let least_memory_bytes = least_memory(agreement, party, [items, peer.max_items()]);
+        let least_against_smallest = least_memory(agreement, party, [items, peer.min_rows]);
+        let is_large = items > agreement.partition_rows && least_memory_bytes.is_some();
         let folder = scratch.unwrap_or_else(|| SCRATCH_DEFAULT.into());
         let free = FolderScratch::new(folder.clone()).free_bytes();
         let free_bytes = free
             .map_err(|error| ConfigFault::Scratch { folder: folder.clone(), kind: error.kind() })?;
-        let disk_bytes = disk_bytes(rows, is_large, memory_bytes);
+        let disk_bytes = disk_bytes(items, is_large, memory_bytes);
         Ok(Some(Self {
             folder,
             disk_bytes,
@@ -84,11 +85,11 @@ impl Needs {
 
 /// The minimum memory for any protocol that splits the sets of `party` and of the other party,
 /// which have these sizes.
-fn least_memory(agreement: &Agreement, party: &str, [rows, theirs]: [u64; 2]) -> Option<u64> {
+fn least_memory(agreement: &Agreement, party: &str, [items, theirs]: [u64; 2]) -> Option<u64> {
     let [here, there] = if agreement.hide_sizes {
-        [agreement.terms_of(party), agreement.peer_of(party)].map(|terms| terms.max_rows)
+        [agreement.terms_of(party), agreement.peer_of(party)].map(PartyTerms::max_items)
     } else {
-        [rows, theirs]
+        [items, theirs]
     };
     let by_seat = match agreement.role_of(party) {
         Role::Sender => [here, there],

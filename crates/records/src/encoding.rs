@@ -21,6 +21,7 @@
 //! | 7 | integer | `integer:<BITS>` |
 //! | 8 | IPv4 address | `ipv4` |
 //! | 9 | UUID | `uuid` |
+//! | 10 to 17 | those of [`Profile`] after these | `person-name` and others |
 //!
 //! The parts can be parsed in sequence, so the encoding is injective over all sequences of (tag,
 //! value): ("a,b", "c") and ("a", "b,c") differ. A key with an empty column has no encoding; its

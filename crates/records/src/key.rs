@@ -127,6 +127,8 @@ pub(crate) enum Under {
     Keys(usize),
     /// More keys than were agreed; none of them counts.
     TooMany,
+    /// A value that a transform does not take.
+    NotTaken,
     /// No key; never [`Encoded::Key`].
     Nothing(Encoded),
 }
@@ -241,7 +243,7 @@ impl KeyEncoder {
             match chain(transforms, value, *most, room) {
                 Ok(texts) if keys.len() * texts.len() <= *most => keys.append_each(texts),
                 Ok(_) | Err(ChainError::TooMany { .. }) => return Under::TooMany,
-                Err(_) => return Under::Nothing(Encoded::Empty),
+                Err(_) => return Under::NotTaken,
             }
         }
         match refused {

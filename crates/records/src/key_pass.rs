@@ -20,6 +20,8 @@ pub(crate) enum Outcome {
     },
     /// More keys under a rule than were agreed.
     TooMany,
+    /// A value that a transform does not take.
+    NotTaken,
 }
 
 /// Turns rows into items. The items of many rows wait for each other, since hashing several at once
@@ -116,6 +118,10 @@ impl<'a> KeyPass<'a> {
                 Under::TooMany => {
                     given = 1;
                     of_rule(number, Outcome::TooMany);
+                }
+                Under::NotTaken => {
+                    given = 1;
+                    of_rule(number, Outcome::NotTaken);
                 }
                 Under::Nothing(Encoded::Refused { key, reason }) => {
                     given = 1;

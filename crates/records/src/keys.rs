@@ -80,9 +80,11 @@ pub struct RuleCounts {
     pub rows: u64,
     /// Rows with more keys than were agreed, which have none.
     pub too_many: u64,
+    /// Rows with a value that a transform does not take, which have none.
+    pub not_taken: u64,
 }
 
-/// The outcome of the rows: `rows = empty + refused + duplicates + distinct`.
+/// The outcome of the rows: without rules, `rows = empty + refused + duplicates + distinct`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyCounts {
     /// Data rows.
@@ -284,8 +286,22 @@ impl<'a> Tally<'a> {
         Ok(())
     }
 
+    /// Counts a row without a key, as the value of a column is refused.
     #[cold]
     pub(crate) fn refuse(
+        &mut self,
+        key: usize,
+        reason: Refusal,
+        row: &impl Row,
+    ) -> Result<(), InputError> {
+        self.refuse_cell(key, reason, row)?;
+        self.counts.refused += 1;
+        Ok(())
+    }
+
+    /// Counts the refused value of a column, in a row that may have a key under a rule without it.
+    #[cold]
+    pub(crate) fn refuse_cell(
         &mut self,
         key: usize,
         reason: Refusal,
@@ -298,11 +314,8 @@ impl<'a> Tally<'a> {
         }
         if self.limits.strict {
             let (path, column) = (self.file.path.to_path_buf(), column.clone());
-            self.fault(InputError::Refused { path, place, column, reason })?;
-            self.counts.refused += 1;
-            return Ok(());
+            return self.fault(InputError::Refused { path, place, column, reason });
         }
-        self.counts.refused += 1;
         let place = self.file.place(place);
         if reason != Refusal::Excluded {
             self.samples.take(key, row);
@@ -444,7 +457,7 @@ impl Visit for Collector<'_> {
                     self.compact()?;
                 }
             }
-            Outcome::Empty | Outcome::TooMany => self.tally.counts.empty += 1,
+            Outcome::Empty | Outcome::TooMany | Outcome::NotTaken => self.tally.counts.empty += 1,
             Outcome::Refused { key, reason } => self.tally.refuse(key, reason, row)?,
         }
         Ok(ControlFlow::Continue(()))

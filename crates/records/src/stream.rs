@@ -219,6 +219,10 @@ impl<E> Visit for Stream<'_, E> {
                     by_rule[rule].too_many += 1;
                     gaps.push(*entries);
                 }
+                Outcome::NotTaken => {
+                    by_rule[rule].not_taken += 1;
+                    gaps.push(*entries);
+                }
                 Outcome::Refused { key, reason } => {
                     refused = refused.or(Some((key, reason)));
                     gaps.push(*entries);
@@ -226,11 +230,13 @@ impl<E> Visit for Stream<'_, E> {
             }
             *entries += 1;
         });
-        match refused {
-            _ if has_item => self.keyed += 1,
-            Some((key, reason)) => self.tally.refuse(key, reason, row)?,
-            None => self.tally.counts.empty += 1,
+        match (refused, has_item) {
+            (Some((key, reason)), false) => self.tally.refuse(key, reason, row)?,
+            (Some((key, reason)), true) => self.tally.refuse_cell(key, reason, row)?,
+            (None, false) => self.tally.counts.empty += 1,
+            (None, true) => {}
         }
+        self.keyed += u64::from(has_item);
         if self.block.entries < BLOCK_ENTRIES {
             return Ok(ControlFlow::Continue(()));
         }

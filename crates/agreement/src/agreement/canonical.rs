@@ -199,11 +199,11 @@ fn write_keys(keys: &[Key], out: &mut String) {
 fn write_rules(rules: &[Rule], keys: &[Key], out: &mut String) {
     for rule in rules {
         let columns: Vec<String> =
-            rule.columns.iter().map(|column| Quoted(&column.in_words(keys)).to_string()).collect();
+            rule.columns.iter().map(|column| Quoted(&column.canonical(keys)).to_string()).collect();
         out.push_str("\n[[rule]]\n");
         write_line(out, "name", &Quoted(&rule.name));
         writeln!(out, "columns = [{}]", columns.join(", ")).expect("a string takes any text");
-        if rule.most > 1 {
+        if rule.can_give_several() {
             write_line(out, "most", &rule.most);
         }
     }

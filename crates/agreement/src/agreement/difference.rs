@@ -1,7 +1,7 @@
 //! Where two agreements differ, field by field.
 
 use super::Agreement;
-use super::limits::{EXCLUDED_MAX_BYTES, MAX_EXCLUDED, MAX_FILE_BYTES, MAX_KEYS};
+use super::limits::{EXCLUDED_MAX_BYTES, MAX_EXCLUDED, MAX_FILE_BYTES, MAX_KEYS, MAX_RULES};
 use super::table::is_treacherous;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Value;
@@ -10,7 +10,7 @@ use toml::Value;
 const SHOWN_MAX_CHARS: usize = 200;
 
 /// Most fields, and the longest path in bytes, that any agreement has; more is not read.
-const MAX_FIELDS: usize = 512 + MAX_KEYS * MAX_EXCLUDED;
+const MAX_FIELDS: usize = 512 + MAX_KEYS * MAX_EXCLUDED + MAX_RULES * (MAX_KEYS + 2);
 const MAX_PATH_LEN: usize = 1024 + 8 * EXCLUDED_MAX_BYTES;
 
 /// The list of a key that is a set: its values stand in the path, in quotes, which no name of a

@@ -129,6 +129,38 @@ pub enum AgreementFault {
         /// The name of the earlier one.
         other: String,
     },
+    /// A field that rules do not allow.
+    #[error("{field:?} is not possible with rules")]
+    NotWithRules {
+        /// The field.
+        field: &'static str,
+    },
+    /// The name of a key cannot be told from a key with transforms.
+    #[error("the key {name:?} has a bar in its name, so that rules cannot name it")]
+    PipeInKey {
+        /// The name.
+        name: String,
+    },
+    /// Too many transforms of one column.
+    #[error("{field:?} has {found} transforms, more than {max}")]
+    TransformCount {
+        /// The field's path.
+        field: String,
+        /// How many there are.
+        found: usize,
+        /// Most.
+        max: usize,
+    },
+    /// The agreement was made with another version of a transform than this software has.
+    #[error("version {asked} of the transform {transform} where this software has {here}")]
+    TransformVersion {
+        /// The transform.
+        transform: String,
+        /// The version in the agreement.
+        asked: String,
+        /// The version of this software.
+        here: u32,
+    },
     /// A transform does not exist.
     #[error("{field:?}: {cause}")]
     BadTransform {

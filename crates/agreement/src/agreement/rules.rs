@@ -1,7 +1,7 @@
 //! The rules of an agreement: several keys of a row, any of which may match.
 
 use super::error::{AgreementError, AgreementFault};
-use super::limits::{MAX_KEYS_OF_RULE, MAX_NAME_CHARS, MAX_ROWS, MAX_RULES};
+use super::limits::{MAX_KEYS, MAX_KEYS_OF_RULE, MAX_NAME_CHARS, MAX_ROWS, MAX_RULES};
 use super::parties::PartyTerms;
 use super::table::{At, Field, Table, check_text, unknown_word};
 use super::terms::{Key, Rule, RuleColumn};
@@ -18,7 +18,13 @@ const RULE_FIELD_NAMES: &[&str] = &["name", "columns", "most"];
 /// Between a key and the transforms of its values.
 const PIPE: char = '|';
 
-/// The rules in their order; none if the agreement has no `[[rule]]`, so that all keys together
+/// Between a transform and its version, in the canonical form.
+const VERSION: char = '@';
+
+/// Most transforms of a column.
+const MAX_TRANSFORMS: usize = 8;
+
+/// The rules, sorted by name; none if the agreement has no `[[rule]]`, so that all keys together
 /// must be equal.
 pub(super) fn rules(
     table: &Table<'_>,
@@ -30,6 +36,15 @@ pub(super) fn rules(
         let goes_with = Operation::Intersection;
         let fault = AgreementFault::OfAnotherOperation { field: "rule", goes_with, operation };
         return Err(table.error(list.span, fault));
+    }
+    for field in ["min_matches", "max_matches"] {
+        if let Some(at) = table.any(field)? {
+            return Err(table.error(at.span, AgreementFault::NotWithRules { field }));
+        }
+    }
+    if let Some(key) = keys.iter().find(|key| key.name.contains(PIPE)) {
+        let name = key.name.clone();
+        return Err(table.error(list.span, AgreementFault::PipeInKey { name }));
     }
     let found = list.value.len();
     if !(1..=MAX_RULES).contains(&found) {
@@ -55,6 +70,7 @@ pub(super) fn rules(
         let fault = AgreementFault::UnusedKey { name: keys[key].name.clone() };
         return Err(table.error(list.span, fault));
     }
+    rules.sort_by(|one, two| one.name.cmp(&two.name));
     Ok(rules)
 }
 
@@ -71,14 +87,13 @@ fn rule(table: &Table<'_>, keys: &[Key]) -> Result<Rule, AgreementError> {
         }
         columns.push(column);
     }
-    if columns.is_empty() {
-        let (found, max) = (0, keys.len());
+    if !(1..=MAX_KEYS).contains(&columns.len()) {
+        let (found, max) = (columns.len(), MAX_KEYS);
         return Err(table.error(list.span, AgreementFault::KeyCount { found, max }));
     }
     // The order in which they are written does not matter.
-    columns.sort_by_cached_key(|column| (column.key, column.transforms_in_words()));
-    let of_column = |column: &RuleColumn| max_outputs(&column.transforms, MAX_CHARS);
-    let can_have = columns.iter().map(of_column).fold(1, usize::saturating_mul);
+    columns.sort_by_cached_key(|column| (column.key, column.in_words(keys)));
+    let can_have = most_keys(&columns);
     let most = table.number("most", 1..=MAX_KEYS_OF_RULE)?.map(|at| at.value as usize);
     let most = match (most, can_have) {
         (None, 1) => 1,
@@ -94,33 +109,66 @@ fn rule(table: &Table<'_>, keys: &[Key]) -> Result<Rule, AgreementError> {
 
 /// A key, and its transforms after bars: `surname | soundex`.
 fn column(table: &Table<'_>, word: At<&str>, keys: &[Key]) -> Result<RuleColumn, AgreementError> {
-    // The name of a key can have a bar itself.
-    if let Some(key) = keys.iter().position(|key| key.name == word.value) {
-        return Ok(RuleColumn { key, transforms: Vec::new() });
-    }
     let mut parts = word.value.split(PIPE).map(str::trim);
     let name = parts.next().unwrap_or_default();
     let Some(key) = keys.iter().position(|key| key.name == name) else {
         let known: Vec<&str> = keys.iter().map(|key| &*key.name).collect();
         return Err(unknown_word(table, At { value: name, ..word }, &known));
     };
-    let parsed: Result<Vec<Transform>, _> = parts.map(str::parse).collect();
-    let transforms = parsed.map_err(|cause| {
-        let fault = AgreementFault::BadTransform { field: word.field.clone(), cause };
-        table.error(word.span.clone(), fault)
-    })?;
+    let transforms: Vec<Transform> =
+        parts.map(|part| transform(table, &word, part)).collect::<Result<_, _>>()?;
+    if transforms.len() > MAX_TRANSFORMS {
+        let (field, found) = (word.field, transforms.len());
+        let fault = AgreementFault::TransformCount { field, found, max: MAX_TRANSFORMS };
+        return Err(table.error(word.span, fault));
+    }
     Ok(RuleColumn { key, transforms })
 }
 
-impl RuleColumn {
-    /// The transforms as they are written after the name of the key.
-    fn transforms_in_words(&self) -> String {
-        self.transforms.iter().map(|transform| format!(" {PIPE} {transform}")).collect()
+/// A transform, possibly with the version that it must have: `soundex@1`.
+fn transform(table: &Table<'_>, word: &At<&str>, text: &str) -> Result<Transform, AgreementError> {
+    let (name, asked) = text.split_once(VERSION).map_or((text, None), |(a, b)| (a, Some(b)));
+    let transform: Transform = name.parse().map_err(|cause| {
+        let fault = AgreementFault::BadTransform { field: word.field.clone(), cause };
+        table.error(word.span.clone(), fault)
+    })?;
+    let here = transform.version();
+    match asked {
+        Some(asked) if asked != here.to_string() => {
+            let (transform, asked) = (transform.name(), asked.to_owned());
+            let fault = AgreementFault::TransformVersion { transform, asked, here };
+            Err(table.error(word.span.clone(), fault))
+        }
+        _ => Ok(transform),
     }
+}
 
+/// The most keys that a row can have of these columns.
+fn most_keys(columns: &[RuleColumn]) -> usize {
+    let of_column = |column: &RuleColumn| max_outputs(&column.transforms, MAX_CHARS);
+    columns.iter().map(of_column).fold(1, usize::saturating_mul)
+}
+
+impl Rule {
+    /// Whether a row can have several keys under the rule, so that the agreement must say how many.
+    pub fn can_give_several(&self) -> bool {
+        most_keys(&self.columns) > 1
+    }
+}
+
+impl RuleColumn {
     /// The column as it is written: the name of its key, and the transforms.
     pub fn in_words(&self, keys: &[Key]) -> String {
-        keys[self.key].name.clone() + &self.transforms_in_words()
+        let transforms = self.transforms.iter().map(|transform| format!(" {PIPE} {transform}"));
+        keys[self.key].name.clone() + &transforms.collect::<String>()
+    }
+
+    /// The same with the versions of the transforms.
+    pub(super) fn canonical(&self, keys: &[Key]) -> String {
+        let transforms = self.transforms.iter();
+        let with_version = transforms
+            .map(|transform| format!(" {PIPE} {transform}{VERSION}{}", transform.version()));
+        keys[self.key].name.clone() + &with_version.collect::<String>()
     }
 }
 

@@ -51,7 +51,7 @@ pub struct Terms {
     pub helper: Option<HelperTerms>,
     /// The columns that make up the key, sorted by name. At least one.
     pub keys: Vec<Key>,
-    /// The rules, in the order of the text; none if all keys together must be equal.
+    /// The rules, sorted by name; none if all keys together must be equal.
     pub rules: Vec<Rule>,
     /// The parties, sorted by name: two, or two to sixteen with a helper. With a helper a party's
     /// position is its number in the protocol.

@@ -80,7 +80,7 @@ fn a_draft_with_a_rule_of_unknown_columns_is_refused() {
     let mut command = vesica();
     command.args(["agree", "new", "--party", "one", "--party", "two", "--rule", "email,phone"]);
     let refused = command.output().unwrap();
-    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(refused.status.code(), Some(3));
     let text = String::from_utf8(refused.stderr).unwrap();
     assert!(text.contains("phone"), "{text}");
 }
@@ -99,7 +99,7 @@ fn the_explanation_names_the_rules() {
         "Two rows match when they do under any of 2 rules.",
         "Rule 1: email (rule \"email\").",
         "Rule 2: name and phone (rule \"phone and name\").",
-        "who learns the result can see under which of its rules each row matches",
+        "who learns the result can find out which of its keys under each rule match",
         "Keys that either side guesses: up to 2,000,000 in each run",
     ] {
         assert!(text.contains(words), "{words:?} is not in\n{text}");

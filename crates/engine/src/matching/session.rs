@@ -467,13 +467,17 @@ impl Match for SessionRun<'_> {
         if let Some(digest) = digest {
             self.peer.link().keep_rows(digest.finish())?;
         }
-        let is_long = streamed.keyed > self.spilling.whole_set_len;
+        // Under rules a row without a key has empty entries, which take memory as well.
+        let entries = match self.agreement.items_per_row() {
+            1 => streamed.keyed,
+            per_row => streamed.rows.saturating_mul(per_row),
+        };
+        let is_long = entries > self.spilling.whole_set_len;
         if is_long && split::splits_large_sets(self.agreement) {
             return Ok(OwnSet::Large(Box::new(Large { items, streamed })));
         }
         let items = items.into_memory().map_err(|error| self.storage(&error))?;
-        let distinct =
-            distinct(&items).ok_or(ConfigFault::OutOfMemory { items: streamed.keyed })?;
+        let distinct = distinct(&items).ok_or(ConfigFault::OutOfMemory { items: entries })?;
         let counts = self.count(streamed, distinct.len() as u64)?;
         let keys = KeySet {
             items: distinct,

@@ -79,16 +79,23 @@ pub(crate) struct Frequent {
     slots: Box<[u16; SLOTS]>,
     counters: Vec<Counter>,
     subtracted: u64,
+    taken: u64,
 }
 
 impl Frequent {
     pub(crate) fn new() -> Self {
-        Self { slots: Box::new([0; SLOTS]), counters: Vec::with_capacity(COUNTERS), subtracted: 0 }
+        Self {
+            slots: Box::new([0; SLOTS]),
+            counters: Vec::with_capacity(COUNTERS),
+            subtracted: 0,
+            taken: 0,
+        }
     }
 
     /// Counts a row with this item of an encoded `key`.
     #[inline]
     pub(crate) fn take(&mut self, item: Item, key: &[u8], place: &Place) {
+        self.taken += 1;
         let mut slot = slot_of(item);
         loop {
             match self.slots[slot] {
@@ -140,8 +147,8 @@ impl Frequent {
     }
 
     /// The most frequent keys in `columns`, or under `rules`, after a pass over this many rows,
-    /// most frequent first, at most five. The keys under all rules share the counters, so that a
-    /// key in a little more than 1 % of the rows can be missed.
+    /// most frequent first, at most five. The keys under all rules share the counters, so that with
+    /// more keys than rows it is 1 % of the keys.
     pub(crate) fn finish(
         &mut self,
         columns: &[KeyColumn],
@@ -149,6 +156,7 @@ impl Frequent {
         rows: u64,
     ) -> Vec<FrequentKey> {
         let mut counters = take(&mut self.counters);
+        let rows = rows.max(self.taken);
         counters.retain(|counter| {
             let most = counter.seen + counter.missed;
             most > ROWS_LEAST && most > rows / ONE_OF && counter.seen >= SHAPE_AT

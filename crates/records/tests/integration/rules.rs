@@ -58,18 +58,23 @@ fn a_row_has_as_many_entries_as_keys_under_all_rules() {
     let counts = streamed.counts;
     assert_eq!((counts.rows, counts.empty, counts.refused), (6, 2, 0));
     let expected = [(4, 0), (2, 0), (3, 1)];
-    assert_eq!(counts.by_rule, expected.map(|(rows, too_many)| RuleCounts { rows, too_many }));
+    assert_eq!(
+        counts.by_rule,
+        expected.map(|(rows, too_many)| RuleCounts { rows, too_many, not_taken: 0 })
+    );
 }
 
 #[test]
 fn a_row_without_any_key_is_refused_if_one_of_its_columns_is() {
     let dir = Scratch::new();
-    let source = open(dir.file("a.csv", "name,born\n,soon\nann,soon\n")).unwrap();
-    let hash = hash_of_rules(vec![rule(&[(0, "")], 1), rule(&[(1, "")], 1)]);
+    let source = open(dir.file("a.csv", "name,born\n,soon\nann,soon\n\u{e4},\n")).unwrap();
+    let hash = hash_of_rules(vec![rule(&[(0, "")], 1), rule(&[(1, "soundex")], 1)]);
     let (_, streamed) = streamed(&source, &hash);
     let counts = &streamed.counts;
-    assert_eq!((streamed.keyed, counts.empty, counts.refused), (1, 0, 1));
-    assert_eq!((&*counts.refused_by[0].column, counts.refused_by[0].count), ("born", 1));
+    assert_eq!((streamed.keyed, counts.empty, counts.refused), (1, 1, 1));
+    // The second row has a key, and a refused cell as well.
+    assert_eq!((&*counts.refused_by[0].column, counts.refused_by[0].count), ("born", 2));
+    assert_eq!(counts.by_rule[1], RuleCounts { rows: 1, too_many: 0, not_taken: 1 });
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn rule(name: &str, columns: &str) -> String {
 }
 
 #[test]
-fn rules_keep_their_order_and_their_columns_are_sets() {
+fn rules_and_their_columns_are_sets() {
     let two = |one: &str| rule("mail", "\"email\"") + &rule("person", one);
     let agreement = parse(&with_rules(&["email", "name", "born"], &two("\"name\", \"born\"")));
     let keys = |rule: &Rule| rule.columns.iter().map(|column| column.key).collect::<Vec<_>>();
@@ -27,7 +27,8 @@ fn rules_keep_their_order_and_their_columns_are_sets() {
     assert_eq!(agreement.parties[0].max_items(), 2 * agreement.parties[0].max_rows);
     let again = parse(&agreement.canonical());
     assert_eq!(again, agreement);
-    let other = parse(&with_rules(&["name", "born", "email"], &two("\"born\", \"name\"")));
+    let swapped = rule("person", "\"born\", \"name\"") + &rule("mail", "\"email\"");
+    let other = parse(&with_rules(&["name", "born", "email"], &swapped));
     assert_eq!(other.hash(), agreement.hash());
 }
 
@@ -81,6 +82,14 @@ fn rules_that_make_no_sense_are_refused() {
         of(one.replace("5_000_000", &(MAX_ROWS / 2 + 1).to_string())),
         AgreementFault::TooManyItems { per_row: 2, .. }
     ));
+    assert!(matches!(
+        of(one.replace("version = 2\n", "version = 2\nmin_matches = 2\n")),
+        AgreementFault::NotWithRules { field: "min_matches" }
+    ));
+    assert!(matches!(
+        *refused(&with_rules(&["email", "a | b"], &all)).fault,
+        AgreementFault::PipeInKey { name } if name == "a | b"
+    ));
     let names: Vec<String> = (0..33).map(|i| format!("k{i}")).collect();
     let many: String = names.iter().map(|name| rule(name, "\"email\"")).collect();
     assert!(matches!(fault(&many), AgreementFault::RuleCount { found: 33, max: 32 }));
@@ -88,34 +97,42 @@ fn rules_that_make_no_sense_are_refused() {
 
 #[test]
 fn transforms_stand_after_the_name_of_their_key() {
-    let keys = &["name", "born | at"];
+    let keys = &["name", "born"];
     let of = |columns: &str, more: &str| with_rules(keys, &(rule("one", columns) + more));
-    let text = of("\"name|soundex\", \"born | at\", \"name  |  first(3)\"", "");
+    let text = of("\"name|soundex\", \"born\", \"name  |  first(3)\"", "");
     let agreement = parse(&text);
-    let written = "columns = [\"born | at\", \"name | first(3)\", \"name | soundex\"]\n";
+    let written = "columns = [\"born\", \"name | first(3)@1\", \"name | soundex@1\"]\n";
     assert!(agreement.canonical().contains(written), "{}", agreement.canonical());
     assert_eq!(parse(&agreement.canonical()), agreement);
     assert_eq!(agreement.items_per_row(), 1);
 
-    let several = "\"name | delete-one\", \"born | at\"";
+    let several = "\"name | delete-one\", \"born\"";
     let fault = |text: &str| *refused(text).fault;
     assert!(matches!(
         fault(&of(several, "")),
         AgreementFault::NoMost { rule, max: 64 } if rule == "one"
     ));
     assert_eq!(parse(&of(several, "most = 12\n")).items_per_row(), 12);
+    let one = parse(&of(several, "most = 1\n"));
+    assert_eq!(parse(&one.canonical()), one);
     // A row never has more than its transforms can give.
-    let pairs = "\"name | double-metaphone\", \"born | at\"";
+    let pairs = "\"name | double-metaphone\", \"born\"";
     let agreement = parse(&of(pairs, "most = 60\n"));
     assert_eq!((agreement.items_per_row(), agreement.rules[0].most), (2, 2));
     assert_eq!(parse(&agreement.canonical()), agreement);
 
     assert!(matches!(
-        fault(&of("\"name | soundx\", \"born | at\"", "")),
+        fault(&of("\"name | soundx\", \"born\"", "")),
         AgreementFault::BadTransform { cause: TransformError::Unknown { .. }, .. }
     ));
     assert!(matches!(
-        fault(&of("\"nmae | soundex\", \"born | at\"", "")),
+        fault(&of("\"name | soundex@2\", \"born\"", "")),
+        AgreementFault::TransformVersion { here: 1, .. }
+    ));
+    let many = format!("\"name{}\", \"born\"", " | fold".repeat(9));
+    assert!(matches!(fault(&of(&many, "")), AgreementFault::TransformCount { found: 9, .. }));
+    assert!(matches!(
+        fault(&of("\"nmae | soundex\", \"born\"", "")),
         AgreementFault::UnknownWord { nearest: Some(nearest), .. } if nearest == "name"
     ));
 }
