@@ -15,7 +15,7 @@ use vesica_agreement::Agreement;
 use vesica_agreement::figures::grouped;
 use vesica_diagnostics::input::warnings;
 use vesica_diagnostics::link::{connected, reason};
-use vesica_diagnostics::words::{counted, duration};
+use vesica_diagnostics::words::{duration, keys_read};
 use vesica_diagnostics::{Speech, engine};
 use vesica_engine::{Event, Observer, Phase};
 use vesica_link::LinkEvent;
@@ -112,25 +112,8 @@ impl Reporter {
     }
 
     fn keys_read(&self, counts: &KeyCounts) {
-        let read = counted(counts.rows, "row");
-        let (empty, refused) = (grouped(counts.empty), grouped(counts.refused));
-        let keys = match &self.other {
-            Other::Peer { .. } if !counts.by_rule.is_empty() => format!(
-                "{} with a key, {} under all rules",
-                grouped(counts.rows - counts.empty - counts.refused),
-                counted(counts.distinct, "different key"),
-            ),
-            Other::Peer { .. } => format!(
-                "{}, {} repeated",
-                counted(counts.distinct, "different key"),
-                grouped(counts.duplicates)
-            ),
-            // The number of different keys is known only later, when the lists are made.
-            Other::Helper(_) => {
-                format!("{} with a key", grouped(counts.rows - counts.empty - counts.refused))
-            }
-        };
-        self.screen.say(&format!("read {read}: {keys}, {empty} empty, {refused} refused"));
+        let is_list = matches!(self.other, Other::Helper(_));
+        self.screen.say(&keys_read(counts, is_list));
         warnings(counts).iter().for_each(|line| self.screen.warn(line));
     }
 

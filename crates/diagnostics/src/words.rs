@@ -4,6 +4,7 @@ use std::time::Duration;
 use vesica_agreement::figures::{grouped, grouped_digits};
 use vesica_core::Operation;
 use vesica_engine::{AgreementReport, AnswerReport, Report, SumReport};
+use vesica_records::KeyCounts;
 
 /// `"a", "b" and "c"`.
 pub fn list<T: AsRef<str>>(words: &[T]) -> String {
@@ -23,6 +24,20 @@ pub fn and<T: AsRef<str>>(words: &[T]) -> String {
         Some((only, [])) => (*only).to_owned(),
         Some((last, first)) => format!("{} and {last}", first.join(", ")),
     }
+}
+
+/// What was read of a file. Of a list for a helper the number of different keys is known only
+/// later, when the list is made.
+pub fn keys_read(counts: &KeyCounts, is_list: bool) -> String {
+    let with_key = grouped(counts.rows - counts.empty - counts.refused);
+    let distinct = counted(counts.distinct, "different key");
+    let keys = match (is_list, &counts.by_rule[..]) {
+        (true, _) => format!("{with_key} with a key"),
+        (false, []) => format!("{distinct}, {} repeated", grouped(counts.duplicates)),
+        (false, _) => format!("{with_key} with a key, {distinct} under all rules"),
+    };
+    let (empty, refused) = (grouped(counts.empty), grouped(counts.refused));
+    format!("read {}: {keys}, {empty} empty, {refused} refused", counted(counts.rows, "row"))
 }
 
 /// What `operation` computes of the parties' rows, in short; empty for one that is not known here.
