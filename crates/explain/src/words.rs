@@ -84,9 +84,9 @@ pub(super) fn of_keys(keys: &[Key], rules: &[Rule]) -> Vec<String> {
         }));
         points.push(
             "Beyond the matching rows, who learns the result can find out which of its keys under \
-             each rule match, and so where two values differ. A guess of what a transform makes \
-             stands for all values of which it makes that. Two rows of one side can match the \
-             same row of the other."
+             each rule match, and so where two values differ. One guess of what a transform makes \
+             tests all values of which it makes that. Two rows of one side can match the same \
+             row of the other."
                 .to_owned(),
         );
     } else if keys.len() > 1 {

@@ -25,7 +25,7 @@ pub enum ExpressionError {
         /// Maximum depth.
         max: usize,
     },
-    /// Two results have the same text, so that nothing tells their answers apart.
+    /// Two results have the same text, so that their answers would have the same name.
     #[error("{name:?} is asked for twice")]
     Repeated {
         /// The text.

@@ -61,7 +61,8 @@ pub(crate) fn month_day(value: &str, out: &mut Texts) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The earlier of the date and the one with day and month exchanged: two dates get the same exactly if they are equal or one is the other exchanged.
+/// The earlier of the date and the one with day and month exchanged: two dates get the same exactly
+/// if they are equal or one is the other exchanged.
 pub(crate) fn unordered(value: &str, out: &mut Texts) -> Result<(), Refusal> {
     let date = Date::read(value)?;
     match date.swapped() {
