@@ -21,7 +21,7 @@ PATH = os.pathsep.join([str(Path(v.__file__).parents[1]), str(Path(__file__).par
 CANARY = "canary-in-a-cell"
 
 #: A run between two threads that takes longer than this hangs, in seconds.
-LIMIT = 60
+LIMIT = 120
 
 #: Keys are made once: an agreement can be equal in two runs.
 SHOP, CLUB, THIRD = (v.Identity.generate() for _ in range(3))
