@@ -88,9 +88,9 @@ impl<'a> KeyPass<'a> {
         Ok(Outcome::Item)
     }
 
-    /// Like [`collect`](Self::collect), for rows with keys under several rules: passes each outcome
-    /// to `of_rule`, with the number of its rule, as many for each as the rule has keys at most.
-    /// Without rules there is one outcome.
+    /// Like [`collect`](Self::collect), for rows with keys under several rules. Calls `of_rule`
+    /// with the number of each rule and an outcome, [`KeyRule::most`](crate::KeyRule::most) times
+    /// for each rule. Without rules it calls `of_rule` once.
     pub(crate) fn collect_each(
         &mut self,
         row: &impl Row,

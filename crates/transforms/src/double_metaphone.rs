@@ -31,7 +31,7 @@ pub(crate) fn double_metaphone(value: &str, out: &mut Texts) -> Result<(), Refus
     if first.is_empty() && second.is_empty() { Err(Refusal::NoSound) } else { Ok(()) }
 }
 
-/// A code, which takes no more than its first characters.
+/// A code of at most [`CODE_MAX_LEN`] characters; what is appended after that is dropped.
 #[derive(Clone, Copy, Default)]
 struct Code {
     bytes: [u8; CODE_MAX_LEN],

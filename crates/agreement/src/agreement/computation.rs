@@ -94,7 +94,7 @@ pub(super) fn read(
     let Some(values) = values.filter(|_| is_given) else { return Ok(None) };
     let compute = table.required("compute", |_, _| Ok(compute))?;
     check_text(table, &compute, MAX_EXPRESSION_CHARS)?;
-    // No more keys can be common.
+    // The number of common keys is at most the size of the smaller set.
     let entries = parties.iter().map(|party| party.max_rows).min().unwrap_or(0);
     let entries = usize::try_from(entries).unwrap_or(usize::MAX);
     let expression = Expression::parse(compute.value)

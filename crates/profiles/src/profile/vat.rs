@@ -157,7 +157,7 @@ fn spain(text: &[u8]) -> Checked {
             with_check[..7].copy_from_slice(middle);
             let check = (10 - luhn(&with_check) % 10) % 10;
             let (as_digit, as_letter) = (b'0' + check as u8, b"JABCDEFGHI"[check as usize]);
-            // Which kinds of firms have which is told in several ways.
+            // Sources disagree on which kinds of firms have a digit and which a letter.
             require(*last == as_digit || *last == as_letter)
         }
         _ => Err(Refusal::NotAVatNumber),

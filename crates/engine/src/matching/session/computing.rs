@@ -25,7 +25,7 @@ impl SessionRun<'_> {
             return Ok(None);
         };
         let mut output = output;
-        // What is wrong with the shares is said after the last message.
+        // Wrong shares are reported after the last message only: before, the peer would see it.
         while let Output::Refused { output: refused, .. } = output {
             output = refused;
         }
