@@ -256,6 +256,10 @@ class Bench:
         command += ["--sizes", ",".join(str(n) for n in sizes)]
         return {(c["circuit"], c["engine"], c["n"]): c for c in json.loads(self.output(command))}
 
+    def count_group_operations(self, counted, n=1):
+        """The operations in groups and modulo large numbers of a run with `n` items each."""
+        return json.loads(self.output([PRIMITIVES, "public-key", counted, "--items", n]))
+
     def primitives(self, only, largest):
         """The measurements of `vesica-bench` under these names, of small sizes where sets are small."""
         command = [PRIMITIVES, "primitives", "--only", only, "--runs", self.runs]

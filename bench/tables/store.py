@@ -22,6 +22,9 @@ PRIMITIVES = pathlib.Path(os.environ.get("VESICA_BENCH", TARGET / "dist" / "vesi
 
 NAMES = {VESICA: "vesica", PRIMITIVES: "vesica-bench"}
 
+# The commands of `vesica-bench` that count or fill tables: what they print does not depend on who else computes.
+COUNTING = ["circuits", "loads", "public-key", "stashes"]
+
 # What the programs are built from.
 SOURCES = ["Cargo.toml", "Cargo.lock", "crates", "bench/primitives"]
 
@@ -118,9 +121,8 @@ class Store:
 
 
 def is_quiet(one):
-    """Whether others left the machine alone while this was measured. What counts or fills tables may be measured at
-    any time, as its output does not depend on it."""
-    if one.get("command", [""])[0] == "vesica-bench" and one["command"][1] in ["circuits", "loads", "stashes"]:
+    """Whether others left the machine alone while this was measured, or it may be busy."""
+    if one.get("command", [""])[0] == "vesica-bench" and one["command"][1] in COUNTING:
         return True
     return machine.Load(one.get("others_before"), one.get("others_during")).is_quiet()
 

@@ -14,6 +14,7 @@ mod loads;
 mod measure;
 mod phasing;
 mod plot;
+mod public_key;
 mod silent;
 mod stashes;
 mod stores;
@@ -142,6 +143,16 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         runs: usize,
     },
+    /// Count the operations in groups and modulo large numbers of a run, both parties in one process,
+    /// and print JSON
+    PublicKey {
+        /// What is counted
+        #[arg(value_enum)]
+        counted: public_key::Counted,
+        /// Items of each party
+        #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
+        items: u32,
+    },
     /// Plot the measurements of protocols as SVG
     Plot {
         /// The measurements of `bench/run`
@@ -214,6 +225,10 @@ fn main() -> Result<(), BenchError> {
                 threads,
             };
             println!("{}", phasing::to_json(case, runs)?);
+            Ok(())
+        }
+        Command::PublicKey { counted, items } => {
+            println!("{}", public_key::to_json(counted, items)?);
             Ok(())
         }
         Command::Plot { psi, peers, out } => plot::draw(&psi, &peers, &out),

@@ -38,6 +38,7 @@
 
 pub mod elias_fano;
 pub mod error;
+pub mod group_operations;
 pub mod hash;
 pub mod hash_to_group;
 mod item;

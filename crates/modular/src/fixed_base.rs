@@ -1,5 +1,6 @@
 use crate::{Exponent, Modulus, Residue};
 use crypto_bigint::{CtAssign, CtEq};
+use vesica_core::group_operations::{self, GroupOperation};
 
 /// Bits of the exponent per look-up.
 const WINDOW_BITS: u32 = 4;
@@ -41,6 +42,7 @@ impl FixedBase {
     /// # Panics
     /// If the exponent is longer than the tables allow.
     pub fn pow(&self, exponent: &Exponent) -> Residue {
+        group_operations::add(GroupOperation::PowerFromTable, 1);
         let windows = exponent.words().iter().flat_map(|word| {
             (0..WINDOWS_OF_WORD)
                 .map(move |i| word >> (WINDOW_BITS * i) & (WINDOW_VALUES as u64 - 1))

@@ -1,5 +1,6 @@
 use crypto_bigint::modular::{BoxedMontyForm, BoxedMontyParams};
 use crypto_bigint::{BoxedUint, CtEq, NonZero, Odd, Resize};
+use vesica_core::group_operations::{self, GroupOperation};
 use vesica_core::{Secret, hash};
 use zeroize::Zeroize;
 
@@ -67,6 +68,7 @@ impl Modulus {
     /// Hashes to residues: BLAKE3 under `label` over `parts`, as in [`hash::derive_into`], with 128
     /// bits more than the modulus, reduced.
     pub fn hash(&self, label: &'static str, parts: &[&[u8]]) -> Residue {
+        group_operations::add(GroupOperation::HashToGroup, 1);
         let mut bytes = Secret::new(vec![0; self.len_bytes() + UNIFORM_EXTRA_BYTES]);
         hash::derive_into(label, parts, bytes.expose_mut());
         self.reduce(bytes.expose())
@@ -122,11 +124,13 @@ impl Residue {
 
     /// The inverse, if it exists.
     pub fn invert(&self) -> Option<Residue> {
+        group_operations::add(GroupOperation::Inversion, 1);
         self.0.invert().into_option().map(Residue)
     }
 
     /// The power. The time depends only on the length of the exponent.
     pub fn pow(&self, exponent: &Exponent) -> Residue {
+        group_operations::add(GroupOperation::Power, 1);
         Residue(self.0.pow_bounded_exp(exponent.0.expose(), exponent.bits()))
     }
 

@@ -9,6 +9,7 @@ use crypto_primes::hazmat::{SetBits, SmallFactorsSieveFactory};
 use crypto_primes::{Flavor, is_prime, sieve_and_find};
 use rand::CryptoRng;
 use vesica_core::Secret;
+use vesica_core::group_operations::{self, GroupOperation};
 
 /// e, the exponent of every public key.
 pub const PUBLIC_EXPONENT: u32 = 65537;
@@ -97,6 +98,7 @@ impl PublicKey {
 
     /// x^e: 17 products.
     pub fn raise(&self, x: &Residue) -> Residue {
+        group_operations::add(GroupOperation::ShortPower, 1);
         let power = (0..PUBLIC_EXPONENT.ilog2()).fold(x.clone(), |power, _| power.square());
         power.mul(x)
     }
@@ -198,6 +200,7 @@ impl PrivateKey {
     /// # Errors
     /// [`FaultyRoot`] if the result fails its check, which no y can cause.
     pub fn root(&self, y: &Residue) -> Result<Residue, FaultyRoot> {
+        group_operations::add(GroupOperation::Root, 1);
         let (p, q) = (&self.p, &self.q);
         let integer = Secret::new(y.0.retrieve());
         let x_p = p.root(integer.expose());

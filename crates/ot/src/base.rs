@@ -45,6 +45,7 @@ use crate::Traffic;
 use rand::Rng;
 use rand_chacha::ChaCha20Rng;
 use subtle::{Choice, ConditionallySelectable};
+use vesica_core::group_operations::{self, GroupOperation};
 use vesica_core::hash::{derive, derive_into};
 use vesica_core::hash_to_group::ExpandMessage;
 use vesica_core::{Block, Error, Misbehaviour, Result, Role, Secret, SessionId};
@@ -95,12 +96,15 @@ pub fn send(ctx: &mut Context, session: &SessionId, count: usize) -> Result<Outp
     let b = [random_scalar(ctx.rng())];
     let mut public = [[0; POINT_LEN]];
     base_mul(&b, &mut public);
+    group_operations::add(GroupOperation::PowerFromTable, 1);
     ctx.peer()?.send(&public[0])?;
 
     let hash = HashToGroup::new(place);
     let hashes: Vec<_> =
         (0..2 * count).map(|n| hash.uniform(n / 2, (n % 2) as u8, &points[n ^ 1])).collect();
     let mut shared = Secret::new(vec![[0; POINT_LEN]; 2 * count]);
+    group_operations::add(GroupOperation::HashToGroup, hashes.len());
+    group_operations::add(GroupOperation::Power, points.len());
     decode_add_hash_mul(points, &hashes, &b[0], shared.expose_mut()).map_err(invalid)?;
 
     let kdf = KeyDerivation::new(&place, &message, &public[0]);
@@ -136,6 +140,8 @@ impl Receiver {
 
         let mut other = vec![[0; POINT_LEN]; count];
         base_mul(&decoys, &mut other);
+        group_operations::add(GroupOperation::PowerFromTable, 2 * count);
+        group_operations::add(GroupOperation::HashToGroup, count);
         let hash = HashToGroup::new(place);
         let hashes: Vec<_> = (choices.expose().iter().zip(&other).enumerate())
             .map(|(i, (choice, other))| hash.uniform(i, *choice, other))
@@ -160,6 +166,7 @@ impl Receiver {
     pub fn receive(self, ctx: &mut Context) -> Result<Output<Block>> {
         let mut public = [0; POINT_LEN];
         ctx.peer()?.recv_into(&mut public)?;
+        group_operations::add(GroupOperation::Power, self.secrets.len());
         let mut shared = Secret::new(vec![[0; POINT_LEN]; self.secrets.len()]);
         point_mul(&public, &self.secrets, shared.expose_mut()).map_err(invalid)?;
         let kdf = KeyDerivation::new(&self.place, &self.message, &public);
