@@ -82,54 +82,54 @@ const NAMES: [&str; 7] = [
 
 #[test]
 fn the_answers_are_those_of_the_common_rows_at_those_who_receive() {
-    let mut sides = ["one", "two"].iter().cycle();
+    // Every set with every receiver and both circuits, and all six pairs of those.
+    let mut circuits = ["garbled", "gmw"].iter().cycle();
+    let mut sides = ["one", "two", "two", "one"].iter().cycle();
     for sets in &SETS {
         let common: Vec<i64> = sets[0].clone().filter(|key| sets[1].contains(key)).collect();
         let expected = expected(&common);
-        for circuit in ["garbled", "gmw"] {
-            for receives in ["one", "two", "all"] {
-                let of = sides.next().unwrap();
-                let pair = pair(sets);
-                let case = format!("{sets:?}, {circuit}, of {of}, to {receives}");
-                let finished = run(&pair, &Asked { receives, circuit, of, head: "" })
-                    .map(|finished| finished.unwrap_or_else(|error| panic!("{case}: {error}")));
-                for (name, Finished { report, output }) in ["one", "two"].iter().zip(&finished) {
-                    let file = pair.path(&format!("{name}.out.csv"));
-                    assert!(!pair.path(&format!("{name}.out.json")).exists());
-                    if receives != "all" && receives != *name {
-                        assert_eq!(output, &RunResult::Nothing, "{case}");
-                        assert!(!file.exists() && report.result.answers.is_none(), "{case}");
-                        continue;
-                    }
-                    let answers = NAMES.iter().zip(&expected).map(|(name, answer)| NamedAnswer {
-                        name: (*name).to_owned(),
-                        answer: *answer,
-                    });
-                    let answers: Vec<_> = answers.collect();
-                    let texts: Vec<String> = answers.iter().map(NamedAnswer::text).collect();
-                    let keys = common.len() as u64;
-                    assert_eq!(output, &RunResult::Answers { keys, answers }, "{case}");
-                    let rows =
-                        format!("{},keys_in_common\n{},{keys}\n", NAMES.join(","), texts.join(","));
-                    assert_eq!(fs::read_to_string(file).unwrap(), rows, "{case}");
-                    assert_eq!(report.result.matched_keys, Some(keys));
-                    assert_eq!(report.result.shared_entries, None);
-                    assert_eq!(report.agreement.compute.as_deref(), Some(EXPRESSION));
-                    assert_eq!(report.agreement.circuit, Some(circuit));
-                    let told: BTreeMap<_, _> = report
-                        .result
-                        .answers
-                        .iter()
-                        .flatten()
-                        .map(|one| (&*one.name, (one.number.clone(), one.holds)))
-                        .collect();
-                    assert_eq!(told.len(), NAMES.len());
-                    assert_eq!(told[NAMES[0]].1, Some(texts[0] == "true"));
-                    assert_eq!(told[NAMES[1]], (Some(texts[1].clone()), None));
+        for receives in ["one", "two", "all"] {
+            let (circuit, of) = (*circuits.next().unwrap(), *sides.next().unwrap());
+            let pair = pair(sets);
+            let case = format!("{sets:?}, {circuit}, of {of}, to {receives}");
+            let finished = run(&pair, &Asked { receives, circuit, of, head: "" })
+                .map(|finished| finished.unwrap_or_else(|error| panic!("{case}: {error}")));
+            for (name, Finished { report, output }) in ["one", "two"].iter().zip(&finished) {
+                let file = pair.path(&format!("{name}.out.csv"));
+                assert!(!pair.path(&format!("{name}.out.json")).exists());
+                if receives != "all" && receives != *name {
+                    assert_eq!(output, &RunResult::Nothing, "{case}");
+                    assert!(!file.exists() && report.result.answers.is_none(), "{case}");
+                    continue;
                 }
-                let phases = &finished[0].report.phases;
-                assert!(phases.iter().any(|one| one.name == "matching/computing"), "{phases:?}");
+                let answers = NAMES.iter().zip(&expected).map(|(name, answer)| NamedAnswer {
+                    name: (*name).to_owned(),
+                    answer: *answer,
+                });
+                let answers: Vec<_> = answers.collect();
+                let texts: Vec<String> = answers.iter().map(NamedAnswer::text).collect();
+                let keys = common.len() as u64;
+                assert_eq!(output, &RunResult::Answers { keys, answers }, "{case}");
+                let rows =
+                    format!("{},keys_in_common\n{},{keys}\n", NAMES.join(","), texts.join(","));
+                assert_eq!(fs::read_to_string(file).unwrap(), rows, "{case}");
+                assert_eq!(report.result.matched_keys, Some(keys));
+                assert_eq!(report.result.shared_entries, None);
+                assert_eq!(report.agreement.compute.as_deref(), Some(EXPRESSION));
+                assert_eq!(report.agreement.circuit, Some(circuit));
+                let told: BTreeMap<_, _> = report
+                    .result
+                    .answers
+                    .iter()
+                    .flatten()
+                    .map(|one| (&*one.name, (one.number.clone(), one.holds)))
+                    .collect();
+                assert_eq!(told.len(), NAMES.len());
+                assert_eq!(told[NAMES[0]].1, Some(texts[0] == "true"));
+                assert_eq!(told[NAMES[1]], (Some(texts[1].clone()), None));
             }
+            let phases = &finished[0].report.phases;
+            assert!(phases.iter().any(|one| one.name == "matching/computing"), "{phases:?}");
         }
     }
 }

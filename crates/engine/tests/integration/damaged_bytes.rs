@@ -242,17 +242,17 @@ fn passed(protocol: &str, operation: Operation) -> [u64; 2] {
 const OF_EACH_CLASS: [&str; 6] =
     ["naive_hash", "dh", "circuit_phasing", "rr22_malicious", "gmrss21_union", "bwa"];
 
-/// Whether TLS or the reader of frames sees the damage does not depend on the protocol, so most
-/// protocols are damaged once each way, and one of each class at many places.
+/// Whether TLS or the reader of frames sees the damage does not depend on the protocol: the slow
+/// test below damages all of them.
 #[test]
-fn damage_in_any_protocol_is_an_error_of_the_network() {
+fn damage_in_a_protocol_of_each_class_is_an_error_of_the_network() {
     const MANY: u64 = 12;
-    assert!(OF_EACH_CLASS.iter().all(|id| protocols().any(|(protocol, _)| protocol == *id)));
-    side_by_side(protocols(), |(protocol, operation)| {
+    let of_each_class = || protocols().filter(|(protocol, _)| OF_EACH_CLASS.contains(protocol));
+    assert_eq!(of_each_class().count(), OF_EACH_CLASS.len());
+    side_by_side(of_each_class(), |(protocol, operation)| {
         let passed = passed(protocol, operation);
-        let places = if OF_EACH_CLASS.contains(&protocol) { MANY } else { 2 };
         let mut errors = 0;
-        for n in 0..places {
+        for n in 0..MANY {
             let way = n as usize % 2;
             let place = (way, random_below(protocol, n, passed[way]));
             // Under load, a short run has sent its last bytes before the wire counts any, or both
@@ -265,8 +265,7 @@ fn damage_in_any_protocol_is_an_error_of_the_network() {
         }
         // A side that has all it needs may end before it receives the other's last messages, so two
         // places may have no effect; `damaged` checks how both sides ended.
-        let is_seen = places < MANY || errors > MANY / 2;
-        assert!(is_seen, "{protocol}: damage had an effect {errors} times");
+        assert!(errors > MANY / 2, "{protocol}: damage had an effect {errors} times");
     });
 }
 

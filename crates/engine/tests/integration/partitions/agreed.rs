@@ -14,13 +14,13 @@ use vesica_link::{CancelToken, Endpoint};
 use vesica_protocols::{Partitions, Protocol};
 
 /// Different keys of the two files.
-const KEYS: [u64; 2] = [20_000, 15_000];
+const KEYS: [u64; 2] = [8000, 6000];
 
 /// The first key of the second file; this key and all later ones of the first file are common.
-const FIRST: u64 = 12_345;
+const FIRST: u64 = 5000;
 
-/// Partitions of at most 1,000 of the 20,000 keys with the self-check items: 32 of 625 and of 469.
-const PARTITIONS: u64 = 32;
+/// Partitions of at most 1,000 of the 8,000 keys with the self-check items: 16 of 500 and of 375.
+const PARTITIONS: u64 = 16;
 
 /// The key numbers of each file, some of which are in two rows.
 fn numbers(party: usize) -> impl Iterator<Item = u64> {
