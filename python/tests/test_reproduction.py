@@ -407,8 +407,9 @@ def test_another_machine_of_the_same_code_keeps_its_name(
     assert "Measured on: here; there." in pages.page(made, "switching")
     script = reproduce()
     monkeypatch.setattr(script, "VESICA", sys.executable)
-    facts = script.facts({"largest": 4, "limit": 1, "runs": 3}, store)
+    facts = script.facts({"largest": {"bloom": 4, "helper": 5}, "limit": 1, "runs": 3}, store)
     assert facts["other machines"] == "there: 1 runs"
+    assert facts["sets"].startswith("up to 2^4 (bloom), 2^5 (helper) items, ")
 
 
 def test_what_a_busy_machine_measured_is_measured_again_to_publish(
