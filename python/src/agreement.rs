@@ -120,10 +120,16 @@ impl Agreement {
     #[getter]
     fn rules(&self) -> Vec<(&str, Vec<String>, usize)> {
         let keys = &self.0.keys;
-        let of = |rule: &'_ vesica_agreement::Rule| {
-            rule.columns.iter().map(|column| column.in_words(keys)).collect()
+        let of = |rule: &'_ vesica_records::KeyRule| {
+            rule.columns.iter().map(|column| column.in_words(&keys[column.key].name)).collect()
         };
         self.0.rules.iter().map(|rule| (&*rule.name, of(rule), rule.most)).collect()
+    }
+
+    /// Whether the result says under which rules a row matches.
+    #[getter]
+    fn show_rules(&self) -> bool {
+        self.0.show_rules
     }
 
     /// The name, the identity, `min_rows` and `max_rows` of each party.

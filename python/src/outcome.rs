@@ -5,7 +5,7 @@ use crate::checked::RowCounts;
 use crate::export::{Column, Table};
 use crate::failure::Failed;
 use crate::tables;
-use arrow_array::builder::StringBuilder;
+use arrow_array::builder::{LargeStringBuilder, StringBuilder};
 use arrow_array::{BooleanArray, Int64Array, RecordBatch, RecordBatchIterator};
 use arrow_buffer::{BooleanBuffer, Buffer};
 use arrow_schema::Schema;
@@ -170,6 +170,21 @@ impl Outcome {
             other => tables::figures(other),
         });
         Ok(batch.map_err(|_| Failed::panic().raise(py))?.map(Table))
+    }
+
+    /// The rules under which each row of the input matches; `None` for a row that is not in the
+    /// result.
+    fn matched_rules(&self, py: Python<'_>) -> Option<Column> {
+        let rows = self.row_set().filter(|rows| rows.has_rules())?;
+        let column = away(py, || {
+            // The texts of all rows may be longer than 2 GiB.
+            let mut column = LargeStringBuilder::new();
+            for row in 0..rows.len() {
+                column.append_option(rows.contains(row).then(|| rows.rules_of(row)));
+            }
+            column.finish()
+        });
+        Some(Column(Arc::new(column)))
     }
 
     /// The identifier of each row of the input; `None` for a row without a usable key.

@@ -39,6 +39,19 @@ def test_rows_match_under_any_rule() -> None:
     of_shop, of_club = pair(agreement, shop, club)
     assert list(of_shop.rows()["name"]) == ["Ann", "Robert", "Eve"]
     assert list(of_club.rows()["name"]) == ["Anna", "Rupert", "Eve"]
+    assert not agreement.show_rules and of_shop.matched_rules is None
+    agreement = deal(keys=KEYS, rules=RULES, receives="all", show_rules=True)
+    of_shop, of_club = pair(agreement, shop, club)
+    assert agreement.show_rules and v.Agreement(agreement.text).show_rules
+    assert list(of_shop.rows()["name"]) == ["Ann", "Robert", "Eve"]
+    sound = "name | soundex and born"
+    told = [[rule if isinstance(rule, str) else None for rule in of.matched_rules] for of in (of_shop, of_club)]
+    assert told == [["email", sound, "typo", None, None], ["email", sound, "typo", None]]
+
+
+def test_rules_are_shown_only_where_there_are_some() -> None:
+    with pytest.raises(v.SettingsError, match="show_rules"):
+        deal(keys=KEYS, show_rules=True)
 
 
 def test_rules_of_unknown_columns_and_without_a_number_of_keys_are_refused() -> None:

@@ -104,6 +104,7 @@ class Agreement:
         keys: str | Iterable[str] | Mapping[str, str] = "email",
         *,
         rules: Iterable[str | Iterable[str] | Mapping[str, Any]] = (),
+        show_rules: bool = False,
         never: Mapping[str, Iterable[str]] | Iterable[str] = (),
         operation: str = "intersection",
         receives: str | Iterable[str] | None = None,
@@ -141,11 +142,12 @@ class Agreement:
         ``max_rows`` and ``min_rows``. `keys` are the columns that are compared, with their profiles;
         a column named like a profile has that profile, others have ``trim``. With `rules`, rows match if
         they do under any of them: a column of the key, a list of columns, each possibly with transforms
-        such as ``"surname | soundex"``, or a mapping with ``name``, ``columns`` and ``most``. `never` are values that
-        are refused, such as ``NULL`` or ``N/A``: by the column's name, or for all columns. By default
-        the first party receives the result; a sum goes to the party that does not have the values; with
-        a helper, or if the operation gives each party its own result, all parties receive. The default
-        security is the strongest available.
+        such as ``"surname | soundex"``, or a mapping with ``name``, ``columns`` and ``most``; with `show_rules`
+        the result says under which of them each row matches. `never` are values that are refused, such as
+        ``NULL`` or ``N/A``: by the column's name, or for all columns. By default the first party receives the
+        result; a sum goes to the party that does not have the values; with a helper, or if the operation
+        gives each party its own result, all parties receive. The default security is the strongest
+        available.
 
         With `by` and `groups` a sum is computed for each group of rows: `by` is a column, and `groups` are
         the texts in it. Without `values` the rows of each group are counted. With ``inner-product``
@@ -194,6 +196,7 @@ class Agreement:
             "early_reveal": None if early_reveal else False,
             "partition_rows": partition_rows,
             "max_repeats": max_repeats,
+            "show_rules": show_rules or None,
         }
         parts = [fields(top)]
         if key_bytes is not None:
@@ -282,6 +285,11 @@ class Agreement:
     def rules(self) -> list[Rule]:
         """The rules; none if all columns of the key together must be equal."""
         return [Rule(*rule) for rule in self._inner.rules]
+
+    @property
+    def show_rules(self) -> bool:
+        """Whether the result says under which rules a row matches."""
+        return self._inner.show_rules
 
     @property
     def parties(self) -> list[Party]:

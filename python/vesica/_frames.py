@@ -150,7 +150,7 @@ class Pandas(Frame):
         values = numpy_of(column)
         if values is not None:
             return self.pandas.Series(values)
-        # Identifiers, one for each row.
+        # Texts, one for each row.
         self.check_len(column)
         return self.pandas.Series(column.to_list(), index=self.data.index)
 

@@ -141,6 +141,16 @@ class Result:
         return {name: bool(holds) if number is None else number for name, number, holds in answers}
 
     @property
+    def matched_rules(self) -> Any:
+        """The rules under which each own row matches: a column of the input's library.
+
+        Their names, joined by ``; ``; None for a row that is not in common. None if the agreement does not
+        have ``show_rules``.
+        """
+        rules = self._outcome.matched_rules()
+        return None if rules is None else self._frame.column(rules)
+
+    @property
     def ids(self) -> Any:
         """The random identifier of each own row: a column of the input's library.
 

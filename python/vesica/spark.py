@@ -116,8 +116,8 @@ def run(
     """Match the rows of `df` with those of the other party.
 
     The other party may be a cluster too, or use `vesica.run` or the command ``vesica run``: it does
-    not see the difference. `rows` of the result is a DataFrame. Its `mask`, `positions` and `ids` are
-    pyarrow arrays, in the order of the rows below `work`.
+    not see the difference. `rows` of the result is a DataFrame. Its `mask`, `positions`, `ids` and
+    `matched_rules` are pyarrow arrays, in the order of the rows below `work`.
 
     An interrupted run with `exchange`, or with `state` at both sides, resumes with the rows that it
     has written when the same call is made again. With `restart` it writes them again.

@@ -50,7 +50,7 @@ pub use limits::{
 };
 pub use parties::PartyTerms;
 pub use question::{KEY_BYTES_DEFAULT, KEY_MAX_BYTES, MatchBounds, Question, TEXT_LEN_BYTES};
-pub use terms::{HelperTerms, Key, Rule, RuleColumn, Terms};
+pub use terms::{HelperTerms, Key, Terms};
 pub use values::{GroupTerms, MAX_SUMS, MAX_VALUE_COLUMNS, VALUE_MAX_BITS, ValueTerms};
 
 use jiff::civil::Date;

@@ -154,6 +154,24 @@ fn words(fault: &AgreementFault) -> (String, String) {
                   \"surname | soundex\"",
             ),
         ),
+        AgreementFault::NoRulesToShow => (
+            "\"show_rules\" without a rule".to_owned(),
+            show("remove it, or add a [[rule]] for each way in which rows may match"),
+        ),
+        AgreementFault::SemicolonInRule { name } => (
+            format!("the rule {name:?} has a semicolon, which separates the names in a result"),
+            show("give the rule another name, or leave out show_rules"),
+        ),
+        AgreementFault::UnsuitedTransform { field, transform, before, profile } => (
+            format!(
+                "{field:?}: the transform {transform:?} takes no value of {before:?} with the \
+                 profile {profile}"
+            ),
+            show(
+                "parts of dates need a key with dates, such as one with the profile date; codes \
+                  of sounds need a key with letters",
+            ),
+        ),
         AgreementFault::NoMost { rule, max } => (
             format!("a row can have several keys under the rule {rule:?}: \"most\" is missing"),
             format!(

@@ -12,10 +12,18 @@ pub(crate) fn frequent(key: &FrequentKey, rows: u64) -> String {
         .iter()
         .map(|part| format!("column {:?} like {}", part.column, part.pattern))
         .collect();
+    let rule = key.rule.as_ref().map(|rule| format!(" under the rule {rule:?}"));
+    let what = if key.is_transformed {
+        "all of them match if one does. If placeholders make it, exclude their values with never = \
+         [...] at their key; if the rule is too coarse, add a column to it. Both change the \
+         agreement, which both sides must do"
+    } else {
+        "a placeholder matches the other side's. If it is one, exclude its value with never = \
+         [...] at this key in the agreement, which both sides must then change, or clean the file"
+    };
     format!(
-        "one key is in {}{} of {} rows, for example in {} ({}): a placeholder matches the other \
-         side's. If it is one, exclude its value with never = [...] at this key in the \
-         agreement, which both sides must then change, or clean the file",
+        "one key{} is in {}{} of {} rows, for example in {} ({}): {what}",
+        rule.unwrap_or_default(),
         if key.is_exact { "" } else { "at least " },
         grouped(key.count),
         grouped(rows),
@@ -79,7 +87,14 @@ mod tests {
             pattern: pattern.to_owned(),
         };
         let shapes = vec![part("name", "A+"), part("id", "9+")];
-        let mut key = FrequentKey { count: 1500, is_exact: true, first: Place::Line(9), shapes };
+        let mut key = FrequentKey {
+            count: 1500,
+            is_exact: true,
+            first: Place::Line(9),
+            shapes,
+            rule: None,
+            is_transformed: false,
+        };
         let text = frequent(&key, 20_000);
         let told = "one key is in 1,500 of 20,000 rows, for example in line 9 (column \"name\" \
                     like A+, column \"id\" like 9+): ";
@@ -87,6 +102,13 @@ mod tests {
         assert!(text.contains("never = [...]"), "{text}");
         key.is_exact = false;
         assert!(frequent(&key, 20_000).contains("in at least 1,500 of"));
+        (key.rule, key.is_transformed) = (Some("sound".to_owned()), true);
+        let text = frequent(&key, 20_000);
+        assert!(
+            text.starts_with("one key under the rule \"sound\" is in at least 1,500"),
+            "{text}"
+        );
+        assert!(text.contains("if the rule is too coarse, add a column to it"), "{text}");
     }
 
     #[test]

@@ -140,8 +140,8 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
         ),
         ConfigFault::OutOfMemory { items } => Message::here(
             format!("a set of {} items does not fit in this machine's memory", grouped(*items)),
-            "a run needs about 40 bytes for each item; with hide_sizes every set has max_rows \
-             items, so agree on a smaller max_rows",
+            "a run needs about 40 bytes for each item; with hide_sizes every set has an item for \
+             each key that max_rows rows can have, so agree on a smaller max_rows",
         ),
         ConfigFault::NoMemory => no_memory(say),
         ConfigFault::NoThreads => no_threads(say),

@@ -134,13 +134,14 @@ pub fn warnings(counts: &KeyCounts) -> Vec<String> {
     let floats = counts.floats.iter().map(doubts::floats);
     let misfits = counts.misfits.iter().map(doubts::misfit);
     let frequent = counts.frequent.iter().map(|key| doubts::frequent(key, counts.rows));
-    let rules = (1..).zip(&counts.by_rule).flat_map(|(number, of_rule)| {
+    let rules = counts.by_rule.iter().flat_map(|of_rule| {
         let reasons = [
             (of_rule.too_many, "more keys than were agreed"),
             (of_rule.not_taken, "a value that a transform does not take"),
         ];
         reasons.into_iter().filter(|(rows, _)| *rows > 0).map(move |(rows, why)| {
-            format!("{} with {why} have no key under rule {number}", counted(rows, "row"))
+            let (rows, name) = (counted(rows, "row"), &of_rule.name);
+            format!("{rows} with {why} have no key under the rule {name:?}")
         })
     });
     quoted.chain(floats).chain(misfits).chain(frequent).chain(rules).collect()
@@ -572,9 +573,13 @@ pub fn output(error: &OutputError, say: Speech) -> Message {
             ),
             files::MORE_FILES,
         ),
-        OutputError::ColumnTaken { column } => Message::here(
-            format!("the input already has a column {column:?}"),
+        OutputError::ColumnTaken { column, is_mark: true } => Message::here(
+            format!("the result already has a column {column:?}"),
             format!("give {} a name that no column has", say.mark()),
+        ),
+        OutputError::ColumnTaken { column, is_mark: false } => Message::here(
+            format!("the input already has a column {column:?}, which show_rules adds"),
+            "rename that column of the input",
         ),
         OutputError::UnwritableCell { place, column, type_name } => Message::here(
             format!(

@@ -3,7 +3,7 @@
 
 mod file;
 
-pub(crate) use file::{Results, check, check_order};
+pub(crate) use file::{Results, check, check_order, expected};
 pub(crate) use vesica_own_rows::KeyRows;
 pub use vesica_own_rows::{IdEntry, Ids, OrderLine, RowSet, SharesOrder, Union, UnionEntry};
 

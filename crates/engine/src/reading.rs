@@ -13,7 +13,7 @@ use vesica_records::{
     ValueColumns, read_keys_with, stream_items_with,
 };
 use vesica_tables::{
-    InputError, Origin, OutputOptions, Progress, Source, check_mark, check_table_output,
+    InputError, Origin, OutputOptions, Progress, Source, check_added, check_table_output,
 };
 
 /// A party's file, and how its rows become items.
@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
         }
         if let Some(mark) = mark {
             check_has_rows(agreement, party)?;
-            check_mark(source, mark)?;
+            check_added(source, &output::expected(agreement, Some(mark)))?;
         }
         if let Some(output) = output {
             if !agreement.is_receiver_of_result(party) {

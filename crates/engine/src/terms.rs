@@ -1,14 +1,15 @@
 //! Consequences of an agreement for a party's file: columns, items, limits.
 
 use crate::answer::text_limit;
+use crate::output::expected;
 use crate::{ConfigFault, Error};
 use std::collections::BTreeMap;
-use vesica_agreement::{Agreement, PartyTerms, Question, Rule};
+use vesica_agreement::{Agreement, PartyTerms, Question};
 use vesica_core::hash::ItemHash;
 use vesica_link::Identity;
-use vesica_records::{
-    Extra, Groups, KeyColumn, KeyItems, KeyLimits, KeyRule, RuleColumn, ValueColumns,
-};
+use vesica_own_rows::RowEntries;
+use vesica_records::{Extra, Groups, KeyColumn, KeyItems, KeyLimits, ValueColumns};
+use vesica_tables::{OutputError, Source, check_added};
 
 const ITEM_LABEL: &str = "vesica v1 item";
 
@@ -101,6 +102,20 @@ pub fn key_limits(terms: &PartyTerms, strict: bool) -> KeyLimits {
     KeyLimits { max_rows: Some(terms.max_rows), strict, may_be_empty: terms.min_rows == 0 }
 }
 
+/// The entries of a row in this party's list of items, and whether the result says which match.
+pub(crate) fn row_entries(agreement: &Agreement) -> RowEntries {
+    let of_rules = agreement.rules.iter().map(|rule| (rule.name.clone(), rule.most)).collect();
+    RowEntries { of_rules, keeps_rules: agreement.show_rules }
+}
+
+/// Checks that a file has no column with the name of one that the result adds.
+///
+/// # Errors
+/// [`OutputError::ColumnTaken`].
+pub fn check_result_columns(agreement: &Agreement, source: &Source) -> Result<(), OutputError> {
+    check_added(source, &expected(agreement, None))
+}
+
 /// How encoded keys become items under `agreement`: as integers if [`Agreement::integer_items`]
 /// says so, as digests otherwise.
 ///
@@ -112,14 +127,6 @@ pub fn key_items(agreement: &Agreement, columns: &[KeyColumn]) -> KeyItems {
         .and_then(|integers| KeyItems::integers(columns, integers.first_key()));
     integers.unwrap_or_else(|| {
         let hash = ItemHash::new(ITEM_LABEL, &[agreement.hash().as_bytes()]);
-        let column = |column: &vesica_agreement::RuleColumn| RuleColumn {
-            key: column.key,
-            transforms: column.transforms.clone(),
-        };
-        let rule = |rule: &Rule| KeyRule {
-            columns: rule.columns.iter().map(column).collect(),
-            most: rule.most,
-        };
-        KeyItems::under_rules(hash, agreement.rules.iter().map(rule).collect())
+        KeyItems::under_rules(hash, agreement.rules.clone())
     })
 }

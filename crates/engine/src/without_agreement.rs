@@ -10,7 +10,7 @@ use crate::matching::{Matched, Splitting};
 use std::num::NonZeroUsize;
 use vesica_core::{Items, PsiParams, Result, Role};
 use vesica_net::{Connection, Context};
-use vesica_own_rows::RowSet;
+use vesica_own_rows::{RowEntries, RowSet};
 use vesica_partitions::Plan;
 use vesica_protocols::Protocol;
 use vesica_scratch::Scratch;
@@ -58,7 +58,7 @@ impl SplitRun<'_> {
         let pieces = splitting.group(items, plan.partitions())?;
         let matched = Matched { row, role, params, plan };
         let (pieces, found, changes) = splitting.run(ctx, pieces, matched, label, &[], &|_| {})?;
-        let rows = found.rows(pieces, params.sender_len() as u64, 1)?;
+        let rows = found.rows(pieces, params.sender_len() as u64, &RowEntries::default())?;
         Ok((rows, changes))
     }
 }

@@ -29,6 +29,13 @@ impl Words<'_> {
         let mut points = self.question();
         points.extend(self.bounds());
         points.extend(of_keys(&self.agreement.keys, &self.agreement.rules));
+        if self.agreement.show_rules {
+            points.push(
+                "The result says under which rules each own row matches. Its receiver could find \
+                 that out without it."
+                    .to_owned(),
+            );
+        }
         points.push(if self.agreement.rules.is_empty() {
             "Rows without a key, and rows whose key the profile refuses, are skipped; each side's \
              report counts its own."

@@ -1,9 +1,10 @@
 //! What the parts of an explanation share.
 
 use std::collections::BTreeSet;
-use vesica_agreement::{Agreement, Key, PartyTerms, Rule};
+use vesica_agreement::{Agreement, Key, PartyTerms};
 use vesica_core::Role;
 use vesica_protocols::{Condition, Fact, Protocol, Security};
+use vesica_records::KeyRule;
 
 /// The headings of the parts.
 pub(super) const TITLES: [&str; 7] = [
@@ -29,7 +30,7 @@ pub(super) type Screen = [Vec<String>; SCREEN_TITLES.len()];
 const NAMED_COLUMNS: usize = 3;
 
 /// Which columns are compared, in one sentence.
-pub(super) fn key_columns(keys: &[Key], rules: &[Rule]) -> String {
+pub(super) fn key_columns(keys: &[Key], rules: &[KeyRule]) -> String {
     if !rules.is_empty() {
         let named: Vec<String> = rules.iter().map(|rule| rule_in_words(rule, keys)).collect();
         return format!("Rows match if these agree: {}.", named.join("; or "));
@@ -48,8 +49,9 @@ pub(super) fn key_columns(keys: &[Key], rules: &[Rule]) -> String {
 }
 
 /// A rule: its columns, and its name.
-fn rule_in_words(rule: &Rule, keys: &[Key]) -> String {
-    let columns: Vec<String> = rule.columns.iter().map(|column| column.in_words(keys)).collect();
+fn rule_in_words(rule: &KeyRule, keys: &[Key]) -> String {
+    let columns: Vec<String> =
+        rule.columns.iter().map(|column| column.in_words(&keys[column.key].name)).collect();
     let most = match rule.most {
         1 => String::new(),
         most => format!(", up to {most} keys a row, none if it has more"),
@@ -58,7 +60,7 @@ fn rule_in_words(rule: &Rule, keys: &[Key]) -> String {
 }
 
 /// How the keys of rows are compared.
-pub(super) fn of_keys(keys: &[Key], rules: &[Rule]) -> Vec<String> {
+pub(super) fn of_keys(keys: &[Key], rules: &[KeyRule]) -> Vec<String> {
     let mut points = Vec::new();
     if !rules.is_empty() {
         points.push(format!(

@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use vesica_agreement::{Agreement, Rule};
+use vesica_agreement::Agreement;
 use vesica_core::{Item, Operation};
 use vesica_engine::disk::check_scratch;
-use vesica_engine::terms::{extra, key_columns, key_items, key_limits, value_columns};
+use vesica_engine::terms::{
+    check_result_columns, extra, key_columns, key_items, key_limits, value_columns,
+};
 use vesica_engine::{ConfigFault, Error, MEMORY_BYTES_DEFAULT};
 use vesica_records::{
-    Extra, KeyColumn, KeyLimits, NO_ITEM, RefusedList, StreamError, Survey, ValueColumns,
+    Extra, KeyColumn, KeyLimits, KeyRule, NO_ITEM, RefusedList, StreamError, Survey, ValueColumns,
     survey_items, survey_keys,
 };
 use vesica_tables::{InputError, OutputError, OutputOptions, Progress, Source, check_columns};
@@ -193,7 +195,8 @@ impl<'a> Check<'a> {
             needs,
             refused: None,
         };
-        let judge = || checked.judge(source, agreed.may_be_empty, || self.scratch_fault(source));
+        let fault = || self.output_fault(source).or_else(|| self.scratch_fault(source));
+        let judge = || checked.judge(source, agreed.may_be_empty, fault);
         checked.refused = ended.map(Refused::Data).or_else(judge);
         Ok(checked)
     }
@@ -202,6 +205,16 @@ impl<'a> Check<'a> {
     fn needs(&self, rows: u64) -> Option<Needs> {
         let Options { memory_bytes, scratch, .. } = &self.options;
         Needs::of(self.agreement, self.party?, rows, *memory_bytes, scratch.clone()).ok()?
+    }
+
+    /// A column that the result of this party cannot have.
+    fn output_fault(&self, source: &Source) -> Option<Refused> {
+        let receives = |party| self.agreement.is_receiver_of_result(party);
+        let is_written = self.party.is_none_or(receives);
+        check_result_columns(self.agreement, source)
+            .err()
+            .filter(|_| is_written)
+            .map(Refused::Output)
     }
 
     /// The folder for intermediate data, if a run would refuse it.
@@ -258,7 +271,7 @@ impl<'a> Check<'a> {
         };
         let counted = kept.map(|kept| (kept.len as u64, kept.count()));
         let rules = (0..).zip(&self.agreement.rules);
-        let rules = rules.map(|(number, rule): (usize, &Rule)| {
+        let rules = rules.map(|(number, rule): (usize, &KeyRule)| {
             let of_rule = counted.as_ref().map(|(_, rules)| rules[number]);
             RuleRead {
                 name: rule.name.clone(),

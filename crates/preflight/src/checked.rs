@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use vesica_engine::{ConfigFault, Error, InputFault};
 use vesica_records::{ColumnShapes, Faults, KeyColumn, KeyCounts, Profile};
-use vesica_tables::{InputError, Source};
+use vesica_tables::{InputError, OutputError, Source};
 
 /// The findings of a check. Holds counts, names, places and shapes, never a value of a cell.
 ///
@@ -148,6 +148,9 @@ pub enum Refused {
         /// The limit.
         given: u64,
     },
+    /// The result would have two columns of one name.
+    #[error(transparent)]
+    Output(OutputError),
     /// No file for intermediate data can be created.
     #[error("no file can be created in {} ({kind})", folder.display())]
     Scratch {
@@ -173,6 +176,7 @@ impl Refused {
     pub fn error(&self) -> Option<Error> {
         match self {
             Refused::Data(error) => Some(error.clone().into()),
+            Refused::Output(error) => Some(InputFault::Output(error.clone()).into()),
             Refused::Faults => None,
             Refused::TooFewKeys { distinct, min } => {
                 Some(InputFault::TooFewKeys { distinct: *distinct, min: *min }.into())

@@ -105,7 +105,7 @@ struct MisfitFigures<'a> {
     column: &'a str,
     profile: String,
     refused: u64,
-    /// With a value in every column of the key.
+    /// With a value in every column of the key; under rules, in this one.
     values: u64,
     /// The profile that accepts most of them, or two joined by "or"; null if none is known.
     better: Option<String>,
@@ -252,7 +252,7 @@ fn floats(rows: &FloatTexts) -> Rows<'_> {
 }
 
 fn frequent(key: &FrequentKey) -> FrequentFigures<'_> {
-    let FrequentKey { count, is_exact, first, shapes } = key;
+    let FrequentKey { count, is_exact, first, shapes, .. } = key;
     FrequentFigures {
         count: *count,
         is_exact: *is_exact,
@@ -357,6 +357,7 @@ fn refusal(refused: &Refused) -> RefusalFigures {
         Refused::Expired { .. } => "expired",
         Refused::Memory { .. } => "memory",
         Refused::Disk { .. } => "disk",
+        Refused::Output(_) => "output",
         Refused::Scratch { .. } => "scratch",
     };
     RefusalFigures { kind, text: refused.to_string() }

@@ -221,6 +221,25 @@ impl Profile {
         matches!(self.kind, Kind::Date(_))
     }
 
+    /// Whether a value can be a date, `YYYY-MM-DD`.
+    pub fn can_be_date(self) -> bool {
+        matches!(self.kind, Kind::Exact | Kind::Trim | Kind::Lower | Kind::Date(_))
+    }
+
+    /// Whether a value can have letters.
+    pub fn can_have_letters(self) -> bool {
+        !matches!(
+            self.kind,
+            Kind::Phone(_)
+                | Kind::Date(_)
+                | Kind::Digits
+                | Kind::Integer(_)
+                | Kind::Ipv4
+                | Kind::SsnUs
+                | Kind::Nhs
+        )
+    }
+
     /// Whether the hexadecimal digits of bytes that are no text may be its values.
     pub fn takes_bytes(self) -> bool {
         matches!(self.kind, Kind::Exact | Kind::Hex(_) | Kind::Uuid)

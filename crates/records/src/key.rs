@@ -117,6 +117,8 @@ pub(crate) struct KeyEncoder {
     /// The encoded parts of a row's columns, for its keys under rules.
     parts: Vec<u8>,
     columns: Vec<Part>,
+    /// Rows with a value in each column, for the same.
+    filled: Vec<u64>,
     keys: RuleKeys,
     room: Room,
 }
@@ -193,6 +195,7 @@ impl KeyEncoder {
             scratch: Vec::new(),
             parts: Vec::new(),
             columns: Vec::new(),
+            filled: vec![0; columns.len()],
             keys: RuleKeys::default(),
             room: Room::default(),
         }
@@ -213,15 +216,21 @@ impl KeyEncoder {
             if !matches!(part, Part::Value(_)) {
                 self.parts.truncate(start);
             }
+            self.filled[key] += u64::from(!matches!(part, Part::Empty));
             self.columns.push(part);
         }
+    }
+
+    /// In how many rows that [`look`](Self::look) saw each column has a value.
+    pub(crate) fn filled(&self) -> &[u64] {
+        &self.filled
     }
 
     /// Makes the keys, under the rule of this number, of the row that [`look`](Self::look) saw
     /// last.
     pub(crate) fn under(&mut self, rule: usize) -> Under {
         let Self { rules, parts, columns, keys, room, .. } = self;
-        let KeyRule { columns: of_rule, most } = &rules[rule];
+        let KeyRule { columns: of_rule, most, .. } = &rules[rule];
         keys.begin(|key| push_rule(rule, key));
         let mut refused = None;
         for RuleColumn { key, transforms } in of_rule {

@@ -202,6 +202,11 @@ impl<'a> KeyPass<'a> {
     pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
+
+    /// Under rules the number of rows with a value in each column.
+    pub(crate) fn filled(&self) -> Option<&[u64]> {
+        (!self.hash.rules().is_empty()).then(|| self.encoder.filled())
+    }
 }
 
 #[cfg(test)]

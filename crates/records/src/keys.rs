@@ -74,8 +74,10 @@ pub struct SingleQuoted {
 }
 
 /// The outcome of the rows under one rule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleCounts {
+    /// The name of the rule.
+    pub name: String,
     /// Rows with a key.
     pub rows: u64,
     /// Rows with more keys than were agreed, which have none.
@@ -267,13 +269,16 @@ impl<'a> Tally<'a> {
         Ok(())
     }
 
-    /// Refuses a column in which at least half of the rows with a key have single quotes: the whole
-    /// file is written with them.
-    fn check_single_quotes(&mut self, rows: u64) -> Result<(), InputError> {
-        let filled = rows - self.counts.empty;
+    /// Refuses a column in which at least half of the values have single quotes: the whole file is
+    /// written with them. `filled` has the number of values in each column of the key.
+    fn check_single_quotes(&mut self, filled: &[u64]) -> Result<(), InputError> {
+        let values_in = |name: &str| {
+            let key = self.columns.iter().position(|column| column.column == name);
+            key.map_or(0, |key| filled[key])
+        };
         let (usual, few): (Vec<_>, Vec<_>) = std::mem::take(&mut self.counts.single_quoted)
             .into_iter()
-            .partition(|quoted| quoted.count.saturating_mul(2) >= filled);
+            .partition(|quoted| quoted.count.saturating_mul(2) >= values_in(&quoted.column));
         self.counts.single_quoted = few;
         for SingleQuoted { column, count, first } in usual {
             let (path, how) = (self.path.to_path_buf(), Misquoted::SingleQuotes);
@@ -338,13 +343,21 @@ impl<'a> Tally<'a> {
         Ok(())
     }
 
-    /// The counts of a pass over this many rows, `keyed` of which have a key.
-    pub(crate) fn finish(mut self, rows: u64, keyed: u64) -> Result<KeyCounts, InputError> {
-        self.check_single_quotes(rows)?;
+    /// The counts of a pass over this many rows, `keyed` of which have a key. `filled` has the
+    /// number of values in each column, if a row can have a key without some of them.
+    pub(crate) fn finish(
+        mut self,
+        rows: u64,
+        keyed: u64,
+        filled: Option<&[u64]>,
+    ) -> Result<KeyCounts, InputError> {
+        let of_every_column = vec![rows - self.counts.empty; self.columns.len()];
+        let filled = filled.unwrap_or(&of_every_column);
+        self.check_single_quotes(filled)?;
         let mut counts = self.counts;
         counts.rows = rows;
-        counts.floats = self.floats.finish(rows - counts.empty);
-        counts.misfits = self.samples.finish(self.columns, rows - counts.empty);
+        counts.floats = self.floats.finish(filled);
+        counts.misfits = self.samples.finish(self.columns, filled);
         // Faults say more than the fact that no rows are left without them.
         let has_faults = self.faults.as_ref().is_some_and(|faults| !faults.is_empty());
         if !self.limits.may_be_empty && !has_faults {
@@ -563,7 +576,7 @@ fn read<'a>(
     collector.sort_distinct(true)?;
     let frequent = collector.pass.frequent(columns);
     let Collector { tally, items, values, texts, rows: numbers, left_out, .. } = collector;
-    let mut counts = tally.finish(rows, items.len() as u64)?;
+    let mut counts = tally.finish(rows, items.len() as u64, None)?;
     counts.frequent = frequent;
     counts.distinct = items.len() as u64;
     counts.duplicates = rows - left_out - counts.empty - counts.refused - counts.distinct;

@@ -48,11 +48,11 @@ pub use keys::{
 };
 pub use refused_list::RefusedList;
 pub use row_numbers::RowNumbers;
-pub use rule::{KeyRule, RuleColumn};
+pub use rule::{KeyRule, RuleColumn, max_keys};
 pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape};
 pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, stream_items_with, survey_items};
 pub use survey::Survey;
 pub use texts::{KeyTexts, key_values};
 pub use values::{Duplicates, Groups, ValueColumns};
 pub use vesica_profiles::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};
-pub use vesica_transforms::{MAX_CHARS, Transform, TransformError, max_outputs};
+pub use vesica_transforms::{Transform, TransformError, unsuited};

@@ -5,6 +5,7 @@ use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
 use crate::keys::{KeyCounts, KeyLimits, RuleCounts, Tally};
 use crate::refused_list::RefusedList;
+use crate::rule::KeyRule;
 use crate::survey::Survey;
 use std::ops::ControlFlow;
 use vesica_core::Item;
@@ -123,7 +124,8 @@ fn stream<'a, E>(
         keyed: 0,
         items: 0,
     };
-    stream.tally.counts.by_rule = vec![RuleCounts::default(); hash.rules().len()];
+    let of_rule = |rule: &KeyRule| RuleCounts { name: rule.name.clone(), ..RuleCounts::default() };
+    stream.tally.counts.by_rule = hash.rules().iter().map(of_rule).collect();
     let mut meter = Meter::new(source.len_bytes(), progress);
     let rows = visit(source, cells, &mut meter, &mut stream)?;
     if stream.refused.is_none() {
@@ -133,7 +135,7 @@ fn stream<'a, E>(
     if let Some(error) = refused {
         return Err(StreamError::Sink(error));
     }
-    let mut counts = tally.finish(rows, keyed)?;
+    let mut counts = tally.finish(rows, keyed, pass.filled())?;
     counts.frequent = pass.frequent(columns);
     Ok(Streamed { counts, rows, keyed, items })
 }

@@ -1,7 +1,7 @@
 //! The part of a report about the rows of this party.
 
 use crate::report::{
-    FloatsReport, FrequentReport, InputReport, MisfitReport, PartReport, RefusedReport,
+    FloatsReport, FrequentReport, InputReport, MisfitReport, PartReport, RefusedReport, RuleReport,
 };
 use vesica_records::{FrequentKey, KeyCounts, Misfit, PartShape};
 
@@ -32,6 +32,16 @@ impl InputReport {
                 .iter()
                 .map(|row| FloatsReport { column: row.column.clone(), count: row.count })
                 .collect(),
+            rules: counts
+                .by_rule
+                .iter()
+                .map(|rule| RuleReport {
+                    name: rule.name.clone(),
+                    rows: rule.rows,
+                    too_many: rule.too_many,
+                    not_taken: rule.not_taken,
+                })
+                .collect(),
         }
     }
 }
@@ -50,7 +60,7 @@ impl From<&Misfit> for MisfitReport {
 
 impl From<&FrequentKey> for FrequentReport {
     fn from(key: &FrequentKey) -> Self {
-        let FrequentKey { count, is_exact, first, shapes } = key;
+        let FrequentKey { count, is_exact, first, shapes, .. } = key;
         let part = |part: &PartShape| PartReport {
             column: part.column.clone(),
             pattern: part.pattern.clone(),

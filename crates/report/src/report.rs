@@ -214,6 +214,21 @@ pub struct InputReport {
     pub without_value: u64,
     /// Columns compared as text in which most keys look like floating-point numbers.
     pub floats: Vec<FloatsReport>,
+    /// The rows under each rule; empty without rules.
+    pub rules: Vec<RuleReport>,
+}
+
+/// The rows under one rule.
+#[derive(Clone, Debug, Serialize)]
+pub struct RuleReport {
+    /// Its name in the agreement.
+    pub name: String,
+    /// Rows with a key.
+    pub rows: u64,
+    /// Rows without one, as they have more keys than were agreed.
+    pub too_many: u64,
+    /// Rows without one, as a transform does not take one of their values.
+    pub not_taken: u64,
 }
 
 /// Keys of one column that look like floating-point numbers, such as `123.0`.

@@ -5,8 +5,8 @@
 //! * [`visit`] — a pass over the cells of some columns, row by row; [`Visit`] takes the [`Row`]s.
 //! * [`TableWriter`], [`write_figures`], [`write_document`] — results that are not rows of the
 //!   input.
-//! * [`write_rows`], [`mark_rows`] — second pass: the rows of a bitmap, or all with a mark, in
-//!   input order.
+//! * [`write_rows`], [`write_with`] — second pass: the rows of a bitmap, or all, in input order,
+//!   also with more columns.
 //! * [`panic_is_caught`] — for a panic hook: whether a damaged file is the cause; [`fuzzing`] — for
 //!   fuzzers.
 //! * [`InputError`], [`OutputError`] — errors in a file, and their places.
@@ -35,13 +35,13 @@ pub use column_names::distinct_columns;
 pub use columnar::{Batches, CellColumn, panic_is_caught};
 pub use figures::{TableWriter, write_figures};
 pub use output::{
-    Origin, OutputOptions, check_columns, check_document_output, check_mark, check_marked_output,
+    Origin, OutputOptions, check_added, check_added_output, check_columns, check_document_output,
     check_output, check_table_output, write_document,
 };
 pub use progress::{Meter, Progress};
 pub use row::Row;
 pub use rows::{Visit, visit};
-pub use second_pass::{Written, mark_rows, write_rows};
+pub use second_pass::{Added, AddedTexts, Written, write_rows, write_with};
 pub use source::{FRAME, ReadOptions, Source};
 pub use vesica_inputs::{
     Codec, Columns, Content, EncodingGuess, FileKind, Foreign, Format, InputError, Misquoted,

@@ -2,6 +2,7 @@
 
 use crate::columnar::cells::type_name;
 use crate::columnar::{self, Table};
+use crate::second_pass::Added;
 use crate::sink::text::usual_delimiter;
 use crate::source::{Layout, Source, kind_of};
 use std::fs::{File, Metadata};
@@ -50,28 +51,33 @@ pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), Writ
     Ok(())
 }
 
-/// Like [`check_output`], for [`crate::mark_rows`].
+/// Like [`check_output`], for [`crate::write_with`].
 ///
 /// # Errors
 /// Errors of [`check_output`], and [`OutputError::ColumnTaken`].
-pub fn check_marked_output(
+pub fn check_added_output(
     source: &Source,
-    mark: &str,
+    added: &Added<'_>,
     options: &OutputOptions,
 ) -> Result<(), WriteError> {
-    check_mark(source, mark)?;
+    check_added(source, added)?;
     check_output(source, options)
 }
 
-/// Checks that the input has no column that is named like the mark of [`crate::mark_rows`].
+/// Checks that the columns that [`crate::write_with`] adds have other names than those of the input
+/// and each other.
 ///
 /// # Errors
 /// [`OutputError::ColumnTaken`].
-pub fn check_mark(source: &Source, mark: &str) -> Result<(), OutputError> {
-    if source.columns().iter().any(|column| column == mark) {
-        Err(OutputError::ColumnTaken { column: mark.to_owned() })
-    } else {
-        Ok(())
+pub fn check_added(source: &Source, added: &Added<'_>) -> Result<(), OutputError> {
+    let texts = added.texts.map(|texts| texts.name);
+    let is_taken = |name: &str| source.columns().iter().any(|column| column == name);
+    let taken =
+        |column: &str, is_mark| OutputError::ColumnTaken { column: column.to_owned(), is_mark };
+    match (texts, added.mark) {
+        (Some(name), _) if is_taken(name) => Err(taken(name, false)),
+        (texts, Some(mark)) if is_taken(mark) || texts == Some(mark) => Err(taken(mark, true)),
+        _ => Ok(()),
     }
 }
 

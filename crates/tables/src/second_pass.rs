@@ -1,9 +1,9 @@
-//! The second pass: the rows of a bitmap, or all rows with a mark, whole, in input order; the whole
-//! file or nothing.
+//! The second pass: the rows of a bitmap, or all rows, whole, in input order, also with more
+//! columns than the input has; the whole file or nothing.
 
 use crate::columnar::cells::{CellForm, TextColumn};
 use crate::columnar::{RowBatches, Table, no_text};
-use crate::output::{OutputOptions, TempOutput, check_mark};
+use crate::output::{OutputOptions, TempOutput, check_added};
 use crate::progress::{Meter, Progress};
 use crate::rows::ROWS_PER_TICK;
 use crate::sink::parquet::{ParquetSink, TextTable};
@@ -59,55 +59,79 @@ pub fn write_rows(
     options: &OutputOptions,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Written, WriteError> {
-    let wanted = Wanted::new(wanted, rows);
-    write(source, wanted, None, options, progress)
+    write_with(source, rows, wanted, &Added::default(), options, progress)
 }
 
-/// Like [`write_rows`], but writes every row of `source`, with one more column at the end, which is
-/// named `mark` and says whether the row's bit is set: `1` or `0` in text, a boolean in Parquet.
+/// The columns that a result has after those of the file.
+#[derive(Clone, Copy, Default)]
+pub struct Added<'a> {
+    /// A column of texts.
+    pub texts: Option<AddedTexts<'a>>,
+    /// The name of a last column that says whether a row's bit is set: `1` or `0` in text, a
+    /// boolean in Parquet. Then every row is written.
+    pub mark: Option<&'a str>,
+}
+
+impl<'a> Added<'a> {
+    /// A mark alone.
+    pub fn mark(name: &'a str) -> Self {
+        Self { mark: Some(name), texts: None }
+    }
+
+    /// The names of the columns, in their order.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.texts.map(|texts| texts.name).into_iter().chain(self.mark)
+    }
+}
+
+/// A column of texts.
+#[derive(Clone, Copy)]
+pub struct AddedTexts<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The text of a row; rows count from 0.
+    pub of: &'a dyn Fn(u64) -> String,
+}
+
+/// Like [`write_rows`], with the columns `added`.
 ///
 /// # Errors
 /// Errors of [`write_rows`], and [`OutputError::ColumnTaken`](crate::OutputError::ColumnTaken).
 ///
 /// # Panics
 /// As [`write_rows`].
-pub fn mark_rows(
+pub fn write_with(
     source: &Source,
     rows: u64,
     wanted: &[u64],
-    mark: &str,
+    added: &Added<'_>,
     options: &OutputOptions,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Written, WriteError> {
-    check_mark(source, mark)?;
-    let wanted = Wanted::new(wanted, rows);
-    write(source, wanted, Some(mark), options, progress)
-}
-
-fn write(
-    source: &Source,
-    wanted: Wanted<'_>,
-    mark: Option<&str>,
-    options: &OutputOptions,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Written, WriteError> {
+    check_added(source, added)?;
+    let (wanted, added) = (Wanted::new(wanted, rows), *added);
     let output = TempOutput::create(source, options)?;
     let meter = Meter::new(source.len_bytes(), progress);
-    let mut pass = Pass { source, wanted, mark, meter, written: Written { rows: 0, wanted: 0 } };
+    let mut pass = Pass { source, wanted, added, meter, written: Written { rows: 0, wanted: 0 } };
     let out = output.writer()?;
     match (source.file_layout(), output.format().format) {
         (Layout::Text(_), Format::Parquet) => {
-            let mut table = TextTable::marked(out, source.columns(), mark, output.path())?;
+            let texts = added.texts.map(|texts| texts.name.to_owned());
+            let names: Vec<String> = source.columns().iter().cloned().chain(texts).collect();
+            let mut table = TextTable::marked(out, &names, added.mark, output.path())?;
             let mut scratch = Vec::new();
-            pass.text(|record, file, mark| {
-                mark.into_iter().for_each(|mark| table.mark(mark));
+            pass.text(|record, file, more| {
+                more.mark.into_iter().for_each(|mark| table.mark(mark));
+                if let Some(text) = &more.text {
+                    table.cell(names.len() - 1, text.as_bytes());
+                }
                 push_text(&mut table, record, file, &mut scratch)
             })?;
             table.finish()?;
         }
         (Layout::Text(layout), format) => pass.text_to_text(layout, format, out, &output)?,
         (Layout::Parquet(table), Format::Parquet) => {
-            let schema = written_schema(source, table, mark)?;
+            let schema = written_schema(source, table, &added)?;
             let mut sink = ParquetSink::like(out, table, &schema, output.path())?;
             pass.table(|rows, file| Ok(sink.write(&whole_rows(rows, file, &schema)?)?))?;
             sink.finish()?;
@@ -126,16 +150,20 @@ fn write(
 }
 
 /// The types of the columns of a result from Parquet: the types that read every value unchanged,
-/// the same for all files; and last the type of the mark.
+/// the same for all files; and last the types of what is added.
 fn written_schema(
     source: &Source,
     table: &Table,
-    mark: Option<&str>,
+    added: &Added<'_>,
 ) -> Result<SchemaRef, InputError> {
     let schema = rows_schema(source, table)?;
-    let Some(mark) = mark else { return Ok(schema) };
+    if added.names().next().is_none() {
+        return Ok(schema);
+    }
     let mut fields = schema.fields().to_vec();
-    fields.push(Arc::new(Field::new(mark, DataType::Boolean, false)));
+    let texts = added.texts.map(|texts| Field::new(texts.name, DataType::Utf8, false));
+    let mark = added.mark.map(|mark| Field::new(mark, DataType::Boolean, false));
+    fields.extend(texts.into_iter().chain(mark).map(Arc::new));
     Ok(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
 }
 
@@ -188,15 +216,29 @@ impl<'a> Wanted<'a> {
 struct Pass<'a, 'p> {
     source: &'a Source,
     wanted: Wanted<'a>,
-    /// The name of the column that says which rows are wanted, if all are written.
-    mark: Option<&'a str>,
+    added: Added<'a>,
     meter: Meter<'p>,
     written: Written,
+}
+
+/// What is added to a record.
+struct More {
+    text: Option<String>,
+    /// Whether it is wanted, if all are written.
+    mark: Option<bool>,
+}
+
+impl More {
+    /// The cells in text.
+    fn cells(&self) -> impl Iterator<Item = &str> {
+        self.text.as_deref().into_iter().chain(self.mark.map(digit))
+    }
 }
 
 /// Rows to be written.
 struct Rows<'b> {
     batch: &'b RecordBatch,
+    texts: Option<Vec<String>>,
     /// Which of them are wanted, if all are written.
     marks: Option<BooleanBuffer>,
     /// The number in the file of the first row of the batch's row group, from 1.
@@ -204,21 +246,22 @@ struct Rows<'b> {
 }
 
 impl Pass<'_, '_> {
-    /// Gives every record to be written to `write`, with its file, and with whether it is wanted if
-    /// all are written.
+    /// Gives every record to be written to `write`, with its file, and with what is added to it.
     fn text(
         &mut self,
-        mut write: impl FnMut(Record<'_>, &SourceFile<'_>, Option<bool>) -> Result<(), WriteError>,
+        mut write: impl FnMut(Record<'_>, &SourceFile<'_>, More) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
+        let Added { texts, mark } = self.added;
         for index in 0..self.source.files() {
             let file = self.source.file(index)?;
             let (mut reader, _) = file.records()?;
             while let Some(record) = reader.next_record()? {
                 let is_wanted = self.wanted.next();
-                if is_wanted || self.mark.is_some() {
+                if is_wanted || mark.is_some() {
                     self.written.rows += 1;
                     self.written.wanted += u64::from(is_wanted);
-                    write(record, &file, self.mark.map(|_| is_wanted))?;
+                    let text = texts.map(|texts| (texts.of)(self.wanted.rows - 1));
+                    write(record, &file, More { text, mark: mark.map(|_| is_wanted) })?;
                 }
                 if self.wanted.rows.is_multiple_of(ROWS_PER_TICK) {
                     let bytes = file.bytes_before + reader.bytes_done();
@@ -237,7 +280,7 @@ impl Pass<'_, '_> {
         output: &TempOutput,
     ) -> Result<(), WriteError> {
         let mut sink = TextSink::new(out, output.format().codec, output.path())?;
-        let (source, mark) = (self.source, self.mark);
+        let (source, added) = (self.source, self.added);
         let (_, header) = source.file(0)?.records()?;
         if format == source.format() {
             if header.had_bom {
@@ -276,30 +319,29 @@ impl Pass<'_, '_> {
             };
             if !header.raw.is_empty() {
                 let named = source.named().iter().map(|name| Some(name.as_str()));
-                let end = end_of_record(named.chain(mark.map(Some)), layout.delimiter);
+                let end = end_of_record(named.chain(added.names().map(Some)), layout.delimiter);
                 copy(&header.raw[..header.body_len], &header.raw, &end, false)?;
             }
-            self.text(|record, file, mark| {
+            self.text(|record, file, more| {
                 let (body, whole) = record.raw();
                 let named = file.named.iter().map(Option::as_deref);
-                let cells = named.chain(mark.map(|mark| Some(digit(mark))));
-                let end = end_of_record(cells, layout.delimiter);
+                let end = end_of_record(named.chain(more.cells().map(Some)), layout.delimiter);
                 copy(body, whole, &end, ends_with_delimiter(file))
             })?;
         } else {
             let mut writer = RecordWriter::new(usual_delimiter(format));
             if layout.header {
                 source.columns().iter().for_each(|name| writer.push(name.as_bytes()));
-                mark.into_iter().for_each(|name| writer.push(name.as_bytes()));
+                added.names().for_each(|name| writer.push(name.as_bytes()));
                 writer.finish(&mut sink)?;
             }
             let mut scratch = Vec::new();
-            self.text(|record, file, mark| {
+            self.text(|record, file, more| {
                 for index in 0..record.len() {
                     writer.push(record.cell(index, &mut scratch));
                 }
                 file.named_cells().for_each(|cell| writer.push(cell));
-                mark.into_iter().for_each(|mark| writer.push(digit(mark).as_bytes()));
+                more.cells().for_each(|cell| writer.push(cell.as_bytes()));
                 Ok(writer.finish(&mut sink)?)
             })?;
         }
@@ -340,7 +382,8 @@ impl Pass<'_, '_> {
             let bit = |row: usize| self.wanted.bit(first_row + row as u64);
             let mask = BooleanBuffer::collect_bool(rows, bit);
             let wanted = mask.count_set_bits();
-            let (written, selected) = match self.mark {
+            let Added { texts, mark } = self.added;
+            let (written, selected) = match mark {
                 Some(_) => (rows, BooleanBuffer::new_set(rows)),
                 None => (wanted, mask.clone()),
             };
@@ -349,7 +392,9 @@ impl Pass<'_, '_> {
             }
             self.written.rows += written as u64;
             self.written.wanted += wanted as u64;
-            let selection = RowSelection::from_boolean_buffer(selected);
+            // The numbers in the source of the rows that are written.
+            let mut numbers = selected.set_indices().map(|row| first_row + row as u64);
+            let selection = RowSelection::from_boolean_buffer(selected.clone());
             let mut batches = RowBatches::open(file.known(), table, group, selection)?;
             let mut done = 0;
             while let Some(batch) = batches.next()? {
@@ -358,9 +403,11 @@ impl Pass<'_, '_> {
                 if len > written - done {
                     return Err(damaged().into());
                 }
-                let marks = self.mark.map(|_| mask.slice(done, len));
+                let texts = texts
+                    .map(|texts| numbers.by_ref().take(len).map(|row| (texts.of)(row)).collect());
+                let marks = mark.map(|_| mask.slice(done, len));
                 let group_from = first_row - rows_before + 1;
-                write(Rows { batch: &batch, marks, group_from }, file)?;
+                write(Rows { batch: &batch, texts, marks, group_from }, file)?;
                 done += len;
                 let rows = self.wanted.rows;
                 let bytes = file.bytes_before + file.bytes_at_row(rows - rows_before, table);
@@ -384,9 +431,9 @@ impl Pass<'_, '_> {
         let mut writer = RecordWriter::new(usual_delimiter(format));
         let source = self.source;
         source.columns().iter().for_each(|name| writer.push(name.as_bytes()));
-        self.mark.into_iter().for_each(|name| writer.push(name.as_bytes()));
+        self.added.names().for_each(|name| writer.push(name.as_bytes()));
         writer.finish(&mut sink)?;
-        self.table(|Rows { batch, marks, group_from }, file| {
+        self.table(|Rows { batch, texts: added, marks, group_from }, file| {
             let mut texts = Vec::with_capacity(batch.num_columns());
             for (array, field) in batch.columns().iter().zip(batch.schema_ref().fields()) {
                 let text = TextColumn::new(array, CellForm::written(field))
@@ -396,6 +443,7 @@ impl Pass<'_, '_> {
             for row in 0..batch.num_rows() {
                 texts.iter().for_each(|text| writer.push(text.cell(row)));
                 file.named_cells().for_each(|cell| writer.push(cell));
+                added.iter().for_each(|added| writer.push(added[row].as_bytes()));
                 if let Some(marks) = &marks {
                     writer.push(digit(marks.value(row)).as_bytes());
                 }
@@ -444,9 +492,9 @@ fn digit(mark: bool) -> &'static str {
 }
 
 /// Rows of `file` with all columns of `schema`, whose last ones are the columns from folder names,
-/// and the mark.
+/// and what is added.
 fn whole_rows(
-    Rows { batch, marks, .. }: Rows<'_>,
+    Rows { batch, texts, marks, .. }: Rows<'_>,
     file: &SourceFile<'_>,
     schema: &SchemaRef,
 ) -> Result<RecordBatch, InputError> {
@@ -455,6 +503,7 @@ fn whole_rows(
         let cells = std::iter::repeat_n(cell.as_deref(), batch.num_rows());
         columns.push(Arc::new(cells.collect::<StringArray>()) as ArrayRef);
     }
+    columns.extend(texts.map(|texts| Arc::new(StringArray::from(texts)) as ArrayRef));
     columns.extend(marks.map(|marks| Arc::new(BooleanArray::new(marks, None)) as ArrayRef));
     let damaged = |_| InputError::DamagedParquet { path: file.path().to_path_buf() };
     RecordBatch::try_new(Arc::clone(schema), columns).map_err(damaged)

@@ -2,8 +2,9 @@
 
 use crate::refusal::Refusal;
 use crate::texts::Texts;
-use crate::transform::Transform;
+use crate::transform::{Transform, Values};
 use std::collections::HashSet;
+use vesica_profiles::Profile;
 
 /// Memory of [`chain`], for many values.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +26,27 @@ pub enum ChainError {
         /// The agreed number.
         most: usize,
     },
+}
+
+/// The position of the first of `transforms` that refuses every value which the profile and the
+/// transforms before it can give.
+///
+/// ```
+/// use vesica_transforms::{Profile, Transform, unsuited};
+///
+/// let transforms: [Transform; 2] = ["soundex".parse()?, "year".parse()?];
+/// assert_eq!(unsuited("person-name".parse()?, &transforms), Some(1));
+/// assert_eq!(unsuited("digits".parse()?, &transforms), Some(0));
+/// assert_eq!(unsuited("date".parse()?, &transforms[1..]), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn unsuited(profile: Profile, transforms: &[Transform]) -> Option<usize> {
+    let mut values = Values::of(profile);
+    transforms.iter().position(|transform| {
+        let refuses = !transform.suits(values);
+        values = transform.gives(values);
+        refuses
+    })
 }
 
 /// Applies `transforms` one after another, each to all texts of the one before: at least one text,

@@ -35,10 +35,11 @@ mod texts;
 mod transform;
 mod typing_errors;
 
-pub use chain::{ChainError, Room, chain, max_outputs};
+pub use chain::{ChainError, Room, chain, max_outputs, unsuited};
 pub use refusal::Refusal;
 pub use texts::Texts;
 pub use transform::{CatalogueRow, Transform, TransformError};
+pub use vesica_profiles::Profile;
 
 /// The most characters of a value under transforms whose cost grows with its length.
 pub const MAX_CHARS: usize = 128;

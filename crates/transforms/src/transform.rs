@@ -5,6 +5,7 @@ use crate::texts::Texts;
 use crate::{MAX_CHARS, cologne, dates, double_metaphone, nysiis, parts, soundex, typing_errors};
 use std::fmt;
 use std::str::FromStr;
+use vesica_profiles::Profile;
 
 /// A rule that makes one text or several of a normalised value.
 ///
@@ -41,6 +42,20 @@ enum Kind {
     DayMonthUnordered,
     DeleteOne,
     ReplaceOne,
+}
+
+/// What the values before a transform can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Values {
+    can_be_dates: bool,
+    can_have_letters: bool,
+}
+
+impl Values {
+    pub(crate) fn of(profile: Profile) -> Self {
+        let can_have_letters = profile.can_have_letters();
+        Self { can_be_dates: profile.can_be_date(), can_have_letters }
+    }
 }
 
 /// A name that is not a transform.
@@ -206,6 +221,36 @@ impl Transform {
             Kind::MonthDay => 5,
             Kind::DayMonthUnordered => 10,
         }
+    }
+
+    /// Whether it can make texts of values like these: it refuses all others.
+    pub(crate) fn suits(self, values: Values) -> bool {
+        match self.kind {
+            Kind::Soundex | Kind::Nysiis | Kind::DoubleMetaphone | Kind::Cologne => {
+                values.can_have_letters
+            }
+            Kind::Year
+            | Kind::Month
+            | Kind::YearMonth
+            | Kind::MonthDay
+            | Kind::DayMonthUnordered => values.can_be_dates,
+            _ => true,
+        }
+    }
+
+    /// What its texts can be for values like these.
+    pub(crate) fn gives(self, values: Values) -> Values {
+        let (can_be_dates, can_have_letters) = match self.kind {
+            Kind::Soundex | Kind::Nysiis | Kind::DoubleMetaphone => (false, true),
+            Kind::Cologne | Kind::Year | Kind::Month | Kind::YearMonth | Kind::MonthDay => {
+                (false, false)
+            }
+            Kind::Split => (false, values.can_have_letters),
+            // A date has ten characters.
+            Kind::First(..10) | Kind::Last(..10) => (false, values.can_have_letters),
+            _ => (values.can_be_dates, values.can_have_letters),
+        };
+        Values { can_be_dates, can_have_letters }
     }
 
     /// Appends what it makes of `value` to `out`: at least one text, each only once.

@@ -4,11 +4,12 @@ use super::Agreement;
 use super::limits::{ALL, FORMAT_VERSION, MAX_ROWS, NEVER, PARTITION_ROWS_MAX, REPEATS_DEFAULT};
 use super::parties::PartyTerms;
 use super::question::Question;
-use super::terms::{Key, Rule};
+use super::rules::canonical;
+use super::terms::Key;
 use super::values::GroupTerms;
 use std::fmt::{self, Write};
 use vesica_core::hash;
-use vesica_records::Duplicates;
+use vesica_records::{Duplicates, KeyRule};
 
 const HASH_LABEL: &str = "vesica v1 agreement";
 
@@ -52,8 +53,8 @@ impl fmt::Debug for AgreementHash {
 
 impl Agreement {
     /// The agreement in its canonical form: fields in a fixed order, with every default but those
-    /// of `partition_counts`, `early_reveal`, `partition_rows` and `max_repeats`, and the version
-    /// of each profile. Parsing it gives the same agreement.
+    /// of `partition_counts`, `early_reveal`, `partition_rows`, `max_repeats` and `show_rules`, and
+    /// the version of each profile. Parsing it gives the same agreement.
     pub fn canonical(&self) -> String {
         let mut out = String::new();
         let mut line = |name: &str, value: &dyn fmt::Display| write_line(&mut out, name, value);
@@ -87,6 +88,9 @@ impl Agreement {
             }
             if self.max_repeats != REPEATS_DEFAULT {
                 line("max_repeats", &self.max_repeats);
+            }
+            if self.show_rules {
+                line("show_rules", &true);
             }
             if let Question::Threshold { min } = &self.question {
                 line("threshold", min);
@@ -196,10 +200,13 @@ fn write_keys(keys: &[Key], out: &mut String) {
 }
 
 /// Appends the tables of `rules`.
-fn write_rules(rules: &[Rule], keys: &[Key], out: &mut String) {
+fn write_rules(rules: &[KeyRule], keys: &[Key], out: &mut String) {
     for rule in rules {
-        let columns: Vec<String> =
-            rule.columns.iter().map(|column| Quoted(&column.canonical(keys)).to_string()).collect();
+        let columns: Vec<String> = rule
+            .columns
+            .iter()
+            .map(|column| Quoted(&canonical(column, keys)).to_string())
+            .collect();
         out.push_str("\n[[rule]]\n");
         write_line(out, "name", &Quoted(&rule.name));
         writeln!(out, "columns = [{}]", columns.join(", ")).expect("a string takes any text");

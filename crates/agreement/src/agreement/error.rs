@@ -169,6 +169,27 @@ pub enum AgreementFault {
         /// Why not.
         cause: TransformError,
     },
+    /// `show_rules` in an agreement without rules.
+    #[error("\"show_rules\" without a rule")]
+    NoRulesToShow,
+    /// With `show_rules`, a name that a list of names could not hold.
+    #[error("the rule {name:?} has a semicolon, which separates the names of rules in a result")]
+    SemicolonInRule {
+        /// The rule.
+        name: String,
+    },
+    /// A transform refuses every value that it could get.
+    #[error("{field:?}: {transform} takes no value of {before:?} with the profile {profile}")]
+    UnsuitedTransform {
+        /// The field's path.
+        field: String,
+        /// The transform.
+        transform: String,
+        /// The key, and the transforms before it, as they are written.
+        before: String,
+        /// The profile of the key.
+        profile: String,
+    },
     /// A row can have several keys under a rule, and their number is not agreed.
     #[error("a row can have several keys under the rule {rule:?}: \"most\" is missing")]
     NoMost {

@@ -28,7 +28,7 @@ const HELPER_NAME_DEFAULT: &str = "helper";
 const MIN_DUMMIES: u32 = 2;
 
 /// Fields of agreements without a helper.
-const OTHER_FIELDS: [&str; 13] = [
+const OTHER_FIELDS: [&str; 14] = [
     "hide_sizes",
     "partition_counts",
     "early_reveal",
@@ -37,6 +37,7 @@ const OTHER_FIELDS: [&str; 13] = [
     "threshold",
     "min_matches",
     "max_matches",
+    "show_rules",
     "sum",
     "product",
     "union",

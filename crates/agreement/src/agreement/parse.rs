@@ -7,7 +7,7 @@ use super::limits::{
 };
 use super::parties::{PartyTerms, parties, receivers};
 use super::question::{Question, self_check};
-use super::rules::{check_sizes, rules};
+use super::rules::{check_sizes, rules, show_rules};
 use super::selection::Selection;
 use super::table::{At, Field, Table, check_text, unknown_word};
 use super::terms::{Key, Terms};
@@ -53,6 +53,7 @@ const FIELD_NAMES: &[&str] = &[
     "threshold",
     "min_matches",
     "max_matches",
+    "show_rules",
     "sum",
     "product",
     "union",
@@ -144,6 +145,7 @@ impl Agreement {
             max_repeats: max_repeats(&table)?,
             helper: None,
             keys,
+            show_rules: show_rules(&table, &rules)?,
             rules,
             parties,
         };

@@ -4,9 +4,9 @@ use super::error::{AgreementError, AgreementFault};
 use super::limits::{MAX_KEYS, MAX_KEYS_OF_RULE, MAX_NAME_CHARS, MAX_ROWS, MAX_RULES};
 use super::parties::PartyTerms;
 use super::table::{At, Field, Table, check_text, unknown_word};
-use super::terms::{Key, Rule, RuleColumn};
+use super::terms::Key;
 use vesica_core::Operation;
-use vesica_records::{MAX_CHARS, Transform, max_outputs};
+use vesica_records::{KeyRule, RuleColumn, Transform, max_keys, unsuited};
 
 const RULE_FIELDS: &[Field] = &[
     Field { name: "name", meaning: "what the rule is called" },
@@ -30,7 +30,7 @@ pub(super) fn rules(
     table: &Table<'_>,
     operation: Operation,
     keys: &[Key],
-) -> Result<Vec<Rule>, AgreementError> {
+) -> Result<Vec<KeyRule>, AgreementError> {
     let Some(list) = table.tables("rule", RULE_FIELDS)? else { return Ok(Vec::new()) };
     if operation != Operation::Intersection {
         let goes_with = Operation::Intersection;
@@ -50,7 +50,7 @@ pub(super) fn rules(
     if !(1..=MAX_RULES).contains(&found) {
         return Err(table.error(list.span, AgreementFault::RuleCount { found, max: MAX_RULES }));
     }
-    let mut rules: Vec<Rule> = Vec::with_capacity(found);
+    let mut rules: Vec<KeyRule> = Vec::with_capacity(found);
     for fields in &list.value {
         fields.refuse_unknown(RULE_FIELD_NAMES)?;
         let rule = rule(fields, keys)?;
@@ -74,7 +74,24 @@ pub(super) fn rules(
     Ok(rules)
 }
 
-fn rule(table: &Table<'_>, keys: &[Key]) -> Result<Rule, AgreementError> {
+/// Whether the result says under which rules a row matches.
+pub(super) fn show_rules(table: &Table<'_>, rules: &[KeyRule]) -> Result<bool, AgreementError> {
+    match table.flag("show_rules")? {
+        Some(flag) if rules.is_empty() => {
+            Err(table.error(flag.span, AgreementFault::NoRulesToShow))
+        }
+        Some(flag) if flag.value => match rules.iter().find(|rule| rule.name.contains(';')) {
+            Some(rule) => {
+                let name = rule.name.clone();
+                Err(table.error(flag.span, AgreementFault::SemicolonInRule { name }))
+            }
+            None => Ok(true),
+        },
+        _ => Ok(false),
+    }
+}
+
+fn rule(table: &Table<'_>, keys: &[Key]) -> Result<KeyRule, AgreementError> {
     let name = table.required("name", Table::text)?;
     check_text(table, &name, MAX_NAME_CHARS)?;
     let list = table.required("columns", Table::texts)?;
@@ -92,8 +109,8 @@ fn rule(table: &Table<'_>, keys: &[Key]) -> Result<Rule, AgreementError> {
         return Err(table.error(list.span, AgreementFault::KeyCount { found, max }));
     }
     // The order in which they are written does not matter.
-    columns.sort_by_cached_key(|column| (column.key, column.in_words(keys)));
-    let can_have = most_keys(&columns);
+    columns.sort_by_cached_key(|column| (column.key, column.in_words(&keys[column.key].name)));
+    let can_have = max_keys(&columns);
     let most = table.number("most", 1..=MAX_KEYS_OF_RULE)?.map(|at| at.value as usize);
     let most = match (most, can_have) {
         (None, 1) => 1,
@@ -104,7 +121,7 @@ fn rule(table: &Table<'_>, keys: &[Key]) -> Result<Rule, AgreementError> {
         }
         (Some(most), can_have) => most.min(can_have),
     };
-    Ok(Rule { name: name.value.to_owned(), columns, most })
+    Ok(KeyRule { name: name.value.to_owned(), columns, most })
 }
 
 /// A key, and its transforms after bars: `surname | soundex`.
@@ -120,6 +137,14 @@ fn column(table: &Table<'_>, word: At<&str>, keys: &[Key]) -> Result<RuleColumn,
     if transforms.len() > MAX_TRANSFORMS {
         let (field, found) = (word.field, transforms.len());
         let fault = AgreementFault::TransformCount { field, found, max: MAX_TRANSFORMS };
+        return Err(table.error(word.span, fault));
+    }
+    let profile = keys[key].profile;
+    if let Some(at) = unsuited(profile, &transforms) {
+        let before = RuleColumn { key, transforms: transforms[..at].to_vec() }.in_words(name);
+        let (field, transform) = (word.field, transforms[at].name());
+        let profile = profile.name();
+        let fault = AgreementFault::UnsuitedTransform { field, transform, before, profile };
         return Err(table.error(word.span, fault));
     }
     Ok(RuleColumn { key, transforms })
@@ -143,33 +168,12 @@ fn transform(table: &Table<'_>, word: &At<&str>, text: &str) -> Result<Transform
     }
 }
 
-/// The most keys that a row can have of these columns.
-fn most_keys(columns: &[RuleColumn]) -> usize {
-    let of_column = |column: &RuleColumn| max_outputs(&column.transforms, MAX_CHARS);
-    columns.iter().map(of_column).fold(1, usize::saturating_mul)
-}
-
-impl Rule {
-    /// Whether a row can have several keys under the rule, so that the agreement must say how many.
-    pub fn can_give_several(&self) -> bool {
-        most_keys(&self.columns) > 1
-    }
-}
-
-impl RuleColumn {
-    /// The column as it is written: the name of its key, and the transforms.
-    pub fn in_words(&self, keys: &[Key]) -> String {
-        let transforms = self.transforms.iter().map(|transform| format!(" {PIPE} {transform}"));
-        keys[self.key].name.clone() + &transforms.collect::<String>()
-    }
-
-    /// The same with the versions of the transforms.
-    pub(super) fn canonical(&self, keys: &[Key]) -> String {
-        let transforms = self.transforms.iter();
-        let with_version = transforms
-            .map(|transform| format!(" {PIPE} {transform}{VERSION}{}", transform.version()));
-        keys[self.key].name.clone() + &with_version.collect::<String>()
-    }
+/// The column as the canonical form has it: with the versions of the transforms.
+pub(super) fn canonical(column: &RuleColumn, keys: &[Key]) -> String {
+    let transforms = column.transforms.iter();
+    let with_version =
+        transforms.map(|transform| format!(" {PIPE} {transform}{VERSION}{}", transform.version()));
+    keys[column.key].name.clone() + &with_version.collect::<String>()
 }
 
 /// Refuses parties whose sets could exceed what protocols take: a row has items under each rule.

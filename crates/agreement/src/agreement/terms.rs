@@ -8,7 +8,7 @@ use vesica_expressions::Reveal;
 use vesica_link::PublicIdentity;
 use vesica_protocols::kmrs14::Check;
 use vesica_protocols::{Operation, Security};
-use vesica_records::{Profile, Transform};
+use vesica_records::{KeyRule, Profile};
 
 /// The fields of an agreement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,9 @@ pub struct Terms {
     /// The columns that make up the key, sorted by name. At least one.
     pub keys: Vec<Key>,
     /// The rules, sorted by name; none if all keys together must be equal.
-    pub rules: Vec<Rule>,
+    pub rules: Vec<KeyRule>,
+    /// Whether the result says under which rules a row matches.
+    pub show_rules: bool,
     /// The parties, sorted by name: two, or two to sixteen with a helper. With a helper a party's
     /// position is its number in the protocol.
     pub parties: Vec<PartyTerms>,
@@ -68,27 +70,6 @@ pub struct Key {
     /// Values that count as refused, such as `NULL` or `N/A`: without blanks at their ends, sorted,
     /// each once. At most [`MAX_EXCLUDED`](super::MAX_EXCLUDED).
     pub never: Vec<String>,
-}
-
-/// One of several keys of a row: a row matches if it does under any rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// What it is called.
-    pub name: String,
-    /// Its columns, by the positions of their keys, and then by their transforms. At least one.
-    pub columns: Vec<RuleColumn>,
-    /// The most keys that a row can have under it. A row with more has none.
-    pub most: usize,
-}
-
-/// A column of a rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleColumn {
-    /// The position of its key in [`Terms::keys`].
-    pub key: usize,
-    /// What is compared: what these, one after another, make of the key's value; without them, the
-    /// value itself.
-    pub transforms: Vec<Transform>,
 }
 
 /// What was agreed about the helper.

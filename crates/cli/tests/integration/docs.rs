@@ -487,7 +487,8 @@ fn reports() -> [Value; 2] {
         identity.public().to_string()
     };
     let text = agreement(&identity("grocer.key"), &identity("airline.key"));
-    let text = text.replace("max_rows = 10", "max_rows = 100");
+    let rule = "[[rule]]\nname = \"both\"\ncolumns = [\"email\", \"id\"]\n\n[party.grocer]";
+    let text = text.replace("max_rows = 10", "max_rows = 100").replace("[party.grocer]", rule);
     fs::write(directory.path().join("agreement.toml"), text).unwrap();
     fs::write(directory.path().join("c.csv"), "email,id\na@b.example,17.0\nnot an address,1.0\n")
         .unwrap();

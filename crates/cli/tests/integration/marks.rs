@@ -116,7 +116,7 @@ fn a_mark_is_refused_before_anyone_is_met() {
     for (operation, party, mark, code, says) in [
         ("cardinality", "one", "hit", 3, "--mark is only for the rows of an intersection"),
         ("union", "one", "hit", 3, "and the operation is union"),
-        ("intersection", "one", "email", 3, "the input already has a column \"email\""),
+        ("intersection", "one", "email", 3, "the result already has a column \"email\""),
         ("intersection", "two", "hit", 3, "two does not receive the result"),
         ("intersection", "one", "", 2, "a name of a column has 1 to 256 bytes"),
     ] {

@@ -312,7 +312,8 @@ fn output_errors() -> Vec<OutputError> {
             column: column.clone(),
             type_name: type_name.clone(),
         },
-        OutputError::ColumnTaken { column: column.clone() },
+        OutputError::ColumnTaken { column: column.clone(), is_mark: true },
+        OutputError::ColumnTaken { column: column.clone(), is_mark: false },
         OutputError::UnsupportedParquetType { column, type_name },
     ]
 }

@@ -3,6 +3,7 @@
 use super::asked::{Asked, OwnRows, require};
 use super::{ids, union};
 use crate::output::{ColumnSum, KeyRows, NamedAnswer, RowSet, RunResult, SharesOrder};
+use crate::terms::row_entries;
 use vesica_agreement::{Computation, Question};
 use vesica_core::{Error, Item, Misbehaviour, Result, Role};
 use vesica_expressions::Answer;
@@ -52,8 +53,8 @@ pub(super) fn answer(
             possible(set.check(&positions)?)?;
             let (rows, matched) = (own.items, set.own_items(&positions));
             let words = vesica_own_rows::bits(&rows, &matched);
-            let (entries, keys) = (rows.len() as u64, matched.len() as u64);
-            RunResult::Rows(RowSet::of_entries(words, entries, agreement.items_per_row(), keys))
+            let (count, keys) = (rows.len() as u64, matched.len() as u64);
+            RunResult::Rows(RowSet::of_entries(words, count, &row_entries(agreement), keys))
         }
         (Question::Cardinality, Output::Cardinality(count)) => {
             RunResult::Cardinality(without_check_items(count)?)

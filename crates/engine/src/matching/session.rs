@@ -15,6 +15,7 @@ use crate::participants::Participants;
 use crate::peer::{Peer, PeerLink};
 use crate::reading::Reader;
 use crate::report::Parts;
+use crate::terms::row_entries;
 use crate::{Error, Event, Job, Phase, Report};
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -542,8 +543,8 @@ impl Match for SessionRun<'_> {
             .and_then(|()| match got {
                 Got::Whole { unchecked, set, rows } => unchecked.answer(&set, &asked, rows),
                 Got::Split { pieces, found } => {
-                    let per_row = self.agreement.items_per_row();
-                    found.rows(pieces, asked.most(), per_row).map(|rows| {
+                    let entries = row_entries(&self.agreement);
+                    found.rows(pieces, asked.most(), &entries).map(|rows| {
                         rows.filter(|_| asked.learns).map_or(RunResult::Nothing, RunResult::Rows)
                     })
                 }

@@ -29,7 +29,7 @@ use vesica_core::{
 };
 use vesica_detached::{InSteps, PartRows, PartRun};
 use vesica_net::{Connection, Context};
-use vesica_own_rows::{RowItems, RowSet, Spread};
+use vesica_own_rows::{RowEntries, RowItems, RowSet, Spread};
 use vesica_partitions::{
     Buckets, Grouped, NO_PREFIX, PartitionBits, PartitionOutput, Plan, Splitter,
 };
@@ -142,12 +142,16 @@ impl Found {
         }
     }
 
-    /// The rows in the result, if this party learns it. At most `most` keys can be common, and each
-    /// row has `per_row` items.
+    /// The rows in the result, if this party learns it. At most `most` keys can be common.
     ///
     /// # Errors
     /// [`Misbehaviour::SelfCheckFailed`] for an impossible result; errors of the scratch files.
-    pub(crate) fn rows(self, pieces: Pieces, most: u64, per_row: u64) -> Result<Option<RowSet>> {
+    pub(crate) fn rows(
+        self,
+        pieces: Pieces,
+        most: u64,
+        entries: &RowEntries,
+    ) -> Result<Option<RowSet>> {
         if let Some(why) = self.refused {
             return Err(why.into());
         }
@@ -155,9 +159,9 @@ impl Found {
         if matched > most {
             return Err(Misbehaviour::SelfCheckFailed.into());
         }
-        let entries = pieces.grouped.rows();
+        let count = pieces.grouped.rows();
         let words = pieces.grouped.into_rows(&self.bits).map_err(storage)?;
-        Ok(Some(RowSet::of_entries(words, entries, per_row, matched)))
+        Ok(Some(RowSet::of_entries(words, count, entries, matched)))
     }
 
     /// Adds the outcome of one partition, except its bits.

@@ -1,6 +1,6 @@
 //! Writes a result to a file.
 
-use super::{Ids, OrderLine, RunResult, SharesOrder, Union};
+use super::{Ids, OrderLine, RowSet, RunResult, SharesOrder, Union};
 use crate::event::writing;
 use crate::{Error, Event, Observer, Phase};
 use std::ops::ControlFlow;
@@ -8,9 +8,9 @@ use vesica_agreement::Agreement;
 use vesica_core::Operation;
 use vesica_core::hash::hex;
 use vesica_tables::{
-    Origin, OutputError, OutputOptions, Progress, Source, TableWriter, WriteError, Written,
-    check_document_output, check_marked_output, check_output, check_table_output, distinct_columns,
-    mark_rows, write_document, write_figures, write_rows,
+    Added, AddedTexts, Origin, OutputError, OutputOptions, Progress, Source, TableWriter,
+    WriteError, Written, check_added_output, check_document_output, check_table_output,
+    distinct_columns, write_document, write_figures, write_with,
 };
 
 /// The column of a union that says which keys only the other party has.
@@ -19,6 +19,8 @@ const NEW: &str = "new";
 const ID: &str = "id";
 /// The column of the numbers of the own rows of a key.
 const ROWS: &str = "rows";
+/// The column of the rules under which a row matches.
+const RULES: &str = "matched_rules";
 
 /// The files that a run writes at its end.
 pub(crate) struct Results<'a> {
@@ -37,13 +39,32 @@ pub(crate) fn check(
     mark: Option<&str>,
     output: &OutputOptions,
 ) -> Result<(), WriteError> {
-    match (agreement.operation(), mark) {
-        (Operation::Intersection, Some(mark)) => check_marked_output(source, mark, output)?,
-        (Operation::Intersection, None) => check_output(source, output)?,
+    match agreement.operation() {
+        Operation::Intersection => check_added_output(source, &expected(agreement, mark), output)?,
         _ if agreement.question.computed().is_some() => check_table_output(source, output)?,
-        (operation, _) => check_other(operation, source, output)?,
+        operation => check_other(operation, source, output)?,
     }
     Ok(())
+}
+
+/// The columns that the rows of a result get, yet without texts.
+pub(crate) fn expected<'a>(agreement: &Agreement, mark: Option<&'a str>) -> Added<'a> {
+    let texts = agreement.show_rules.then_some(AddedTexts { name: RULES, of: &|_| String::new() });
+    Added { texts, mark }
+}
+
+/// Writes the rows in the set, or all with a `mark`, with the rules under which they match if the
+/// set holds them.
+fn write_set(
+    rows: &RowSet,
+    source: &Source,
+    mark: Option<&str>,
+    options: &OutputOptions,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Written, WriteError> {
+    let of = |row| rows.rules_of(row);
+    let texts = rows.has_rules().then_some(AddedTexts { name: RULES, of: &of });
+    write_with(source, rows.len(), rows.words(), &Added { texts, mark }, options, progress)
 }
 
 fn check_other(
@@ -66,7 +87,8 @@ impl RunResult {
     /// Writes this output to a file, whole or not at all. Returns the counts of what was written if
     /// it is rows of `source`, the file that the job read.
     ///
-    /// [`RunResult::Rows`] reads `source` again and writes the rows in the set, with all columns.
+    /// [`RunResult::Rows`] reads `source` again and writes the rows in the set, with all columns,
+    /// and with a column `matched_rules` if the agreement says so.
     /// It is an error if the file has changed since it was opened. An earlier change is detected
     /// only if it changed the number of rows. Totals are a table of one row, a union and ids a
     /// table, shares a JSON document ([`SharesFile`](crate::shares::SharesFile)). For
@@ -90,8 +112,7 @@ impl RunResult {
         match self {
             Self::Nothing | Self::OutsideBounds | Self::Detached { .. } => {}
             Self::Rows(rows) => {
-                let written = write_rows(source, rows.len(), rows.words(), options, progress)?;
-                return Ok(Some(written));
+                return Ok(Some(write_set(rows, source, None, options, progress)?));
             }
             Self::Union(union) => write_union(union, owners_alone, options)?,
             Self::Ids(ids) => write_ids(ids, owners_alone, options)?,
@@ -138,8 +159,7 @@ impl RunResult {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Option<Written>, Error> {
         let Self::Rows(rows) = self else { return self.write(source, options, progress) };
-        let written = mark_rows(source, rows.len(), rows.words(), mark, options, progress)?;
-        Ok(Some(written))
+        Ok(Some(write_set(rows, source, Some(mark), options, progress)?))
     }
 
     /// Writes what this party knows of the order of its shares to a table, whole or not at all,

@@ -86,15 +86,21 @@ fn keys_under(number: usize, rule: &[Column], row: &Cells) -> Vec<(usize, Vec<St
     if keys.len() > MOST { Vec::new() } else { keys.into_iter().map(|key| (number, key)).collect() }
 }
 
-/// The rows of `own` that match a row of `other`, and how many keys they have in common.
-fn plain(own: &[Cells], other: &[Cells], rules: &[Vec<Column>]) -> (Vec<u64>, u64) {
+/// The rows of `own` that match a row of `other`, each with the rules under which it does, and how
+/// many keys they have in common.
+fn plain(own: &[Cells], other: &[Cells], rules: &[Vec<Column>]) -> (Vec<(u64, String)>, u64) {
     let keys = |row: &Cells| {
         let rules = rules.iter().enumerate();
         rules.flat_map(|(number, rule)| keys_under(number, rule, row)).collect::<Vec<_>>()
     };
     let theirs: BTreeSet<_> = other.iter().flat_map(keys).collect();
-    let is_common = |row: &Cells| keys(row).iter().any(|key| theirs.contains(key));
-    let rows = (0..).zip(own).filter(|(_, row)| is_common(row)).map(|(row, _)| row).collect();
+    let matched = |row: &Cells| {
+        let common = keys(row).into_iter().filter(|key| theirs.contains(key));
+        let rules: BTreeSet<String> = common.map(|(rule, _)| format!("rule {rule}")).collect();
+        rules.into_iter().collect::<Vec<_>>().join("; ")
+    };
+    let rows = (0..).zip(own).map(|(row, cells)| (row, matched(cells)));
+    let rows = rows.filter(|(_, rules)| !rules.is_empty()).collect();
     let ours: BTreeSet<_> = own.iter().flat_map(keys).collect();
     (rows, ours.intersection(&theirs).count() as u64)
 }
@@ -135,7 +141,10 @@ fn agree_with_plain_rows(seed: u64, head: &str, rows: [usize; 2], values: u32, b
         fs::write(pair.path(&format!("{name}.csv")), text).unwrap();
     }
     let receives = if both { "all" } else { "two" };
-    let head = format!("operation = \"intersection\"\nreceives = \"{receives}\"\n{head}");
+    let shows = !seed.is_multiple_of(3);
+    let head = format!(
+        "operation = \"intersection\"\nreceives = \"{receives}\"\nshow_rules = {shows}\n{head}"
+    );
     let limits = ["max_rows = 5000\nmin_rows = 0"; 2];
     let agreement = pair.agreement_of(&head, &tables(&rules), limits);
     let finished = finish(&pair, &agreement);
@@ -145,8 +154,12 @@ fn agree_with_plain_rows(seed: u64, head: &str, rows: [usize; 2], values: u32, b
             RunResult::Rows(found) => {
                 assert!(both || party == 1);
                 let lens = [&one, &two].map(|table| table.len() as u64);
-                assert_eq!(found.iter().collect::<Vec<_>>(), rows, "{seed}: {rules:?}");
+                let own = found.iter().map(|row| (row, found.rules_of(row))).collect::<Vec<_>>();
+                let told = |(row, rules)| (row, if shows { rules } else { String::new() });
+                let expected: Vec<_> = rows.into_iter().map(told).collect();
+                assert_eq!(own, expected, "{seed}: {rules:?}");
                 assert_eq!((found.len(), found.keys()), (lens[party], keys), "{seed}");
+                assert_eq!(found.has_rules(), shows);
             }
             RunResult::Nothing => assert!(!both && party == 0),
             other => panic!("{other:?}"),

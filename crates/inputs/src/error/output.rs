@@ -72,11 +72,13 @@ pub enum OutputError {
         /// The output.
         path: PathBuf,
     },
-    /// The column for the marks of rows has the name of one of the input.
-    #[error("the input has a column {column:?} already")]
+    /// A column that the result gets has the name of one of the input, or of one that it gets too.
+    #[error("there is a column {column:?} already")]
     ColumnTaken {
         /// The name.
         column: String,
+        /// Whether the column would mark rows, so that the caller chose the name.
+        is_mark: bool,
     },
     /// A column has a type that a text file cannot hold.
     #[error("column {column:?} of type {type_name} cannot be written as text")]

@@ -54,10 +54,11 @@ impl FloatWatch {
         }
     }
 
-    /// The columns in which most of `filled` values look so.
-    pub(crate) fn finish(self, filled: u64) -> Vec<FloatTexts> {
-        let found = self.watched.into_iter().map(|watched| watched.found);
-        found.filter(|found| found.count > filled / 2).collect()
+    /// The columns in which most values look so; `filled` has the number of values in each column
+    /// of the key.
+    pub(crate) fn finish(self, filled: &[u64]) -> Vec<FloatTexts> {
+        let most = self.watched.into_iter().filter(|one| one.found.count > filled[one.key] / 2);
+        most.map(|one| one.found).collect()
     }
 }
 

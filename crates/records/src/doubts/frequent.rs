@@ -36,8 +36,12 @@ pub struct FrequentKey {
     pub is_exact: bool,
     /// The first of the rows that were counted; if the count is exact, the first row that has it.
     pub first: Place,
-    /// The shape of the normal form of each column of the key.
+    /// The shape of the normal form of each column of the key, or of what transforms made of it.
     pub shapes: Vec<PartShape>,
+    /// The rule of the key, if there are rules.
+    pub rule: Option<String>,
+    /// Whether a transform made a part of the key, so that several values can have made it.
+    pub is_transformed: bool,
 }
 
 /// The shape of one column of a key, which hides letters and digits.
@@ -161,6 +165,8 @@ impl Frequent {
             let most = counter.seen + counter.missed;
             most > ROWS_LEAST && most > rows / ONE_OF && counter.seen >= SHAPE_AT
         });
+        let is_transformed =
+            |rule: &KeyRule| rule.columns.iter().any(|column| !column.transforms.is_empty());
         let of_key = |rule: Option<&KeyRule>| {
             let places: Vec<usize> = match rule {
                 Some(rule) => rule.columns.iter().map(|column| column.key).collect(),
@@ -170,14 +176,19 @@ impl Frequent {
         };
         counters.sort_by(|one, two| two.seen.cmp(&one.seen).then(one.first.cmp(&two.first)));
         counters.truncate(GIVEN);
-        let given = counters.into_iter().map(|counter| FrequentKey {
-            count: counter.seen,
-            is_exact: counter.missed == 0,
-            first: counter.first,
-            shapes: of_key(counter.rule.and_then(|rule| rules.get(rule)))
-                .zip(counter.patterns)
-                .map(|(key, pattern)| PartShape { column: key.column.clone(), pattern })
-                .collect(),
+        let given = counters.into_iter().map(|counter| {
+            let rule = counter.rule.and_then(|rule| rules.get(rule));
+            FrequentKey {
+                count: counter.seen,
+                is_exact: counter.missed == 0,
+                first: counter.first,
+                shapes: of_key(rule)
+                    .zip(counter.patterns)
+                    .map(|(key, pattern)| PartShape { column: key.column.clone(), pattern })
+                    .collect(),
+                rule: rule.map(|rule| rule.name.clone()),
+                is_transformed: rule.is_some_and(is_transformed),
+            }
         });
         given.collect()
     }
@@ -236,7 +247,14 @@ mod tests {
         let row = |i: u64| if i % 90 == 3 { 7 } else { 1000 + i };
         let keys = found((0..2_000).map(row));
         let shapes = vec![PartShape { column: "K".into(), pattern: "9".into() }];
-        let expected = FrequentKey { count: 23, is_exact: true, first: Place::Row(4), shapes };
+        let expected = FrequentKey {
+            count: 23,
+            is_exact: true,
+            first: Place::Row(4),
+            shapes,
+            rule: None,
+            is_transformed: false,
+        };
         assert_eq!(keys, [expected]);
         assert_eq!(found((0..1_800).map(row)), [], "20 rows are not enough");
         let keys = found((0..1_000_000).map(row));

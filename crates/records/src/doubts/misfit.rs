@@ -26,7 +26,7 @@ pub struct Misfit {
     /// How many rows have a value there that the profile refuses. Values that the agreement
     /// excludes do not count.
     pub refused: u64,
-    /// How many rows have a value in every column of the key.
+    /// How many rows have a value in every column of the key; under rules, in this column.
     pub values: u64,
     /// Profiles that would take at least half of the refused values, as far as the first 64 of them
     /// show. Several only for dates, where nothing shows whether day or month comes first.
@@ -102,15 +102,17 @@ impl Samples {
         }
     }
 
-    /// The misfits in `columns` after a pass with this many values in each.
-    pub(crate) fn finish(self, columns: &[KeyColumn], values: u64) -> Vec<Misfit> {
-        let is_many = |refused: u64| refused.saturating_mul(100) > values.saturating_mul(PERCENT);
-        let many = columns.iter().zip(self.samples).filter(|(_, sample)| is_many(sample.refused));
-        many.map(|(column, sample)| Misfit {
+    /// The misfits in `columns` after a pass with `filled` values in each.
+    pub(crate) fn finish(self, columns: &[KeyColumn], filled: &[u64]) -> Vec<Misfit> {
+        let columns = columns.iter().zip(self.samples).zip(filled);
+        let many = columns.filter(|((_, sample), values)| {
+            sample.refused.saturating_mul(100) > values.saturating_mul(PERCENT)
+        });
+        many.map(|((column, sample), values)| Misfit {
             column: column.column.clone(),
             profile: column.profile,
             refused: sample.refused,
-            values,
+            values: *values,
             better: sample.better(column.profile),
         })
         .collect()

@@ -9,12 +9,14 @@ use vesica_records::{
 };
 use vesica_tables::{Place, Source};
 
+/// Named by its first column.
 fn rule(columns: &[(usize, &str)], most: usize) -> KeyRule {
     let column = |(key, transforms): &(usize, &str)| {
         let names = transforms.split(' ').filter(|name| !name.is_empty());
         RuleColumn { key: *key, transforms: names.map(|name| name.parse().unwrap()).collect() }
     };
-    KeyRule { columns: columns.iter().map(column).collect(), most }
+    let name = columns[0].0.to_string();
+    KeyRule { name, columns: columns.iter().map(column).collect(), most }
 }
 
 fn streamed(source: &Source, hash: &KeyItems) -> (Vec<Item>, Streamed) {
@@ -57,11 +59,9 @@ fn a_row_has_as_many_entries_as_keys_under_all_rules() {
     assert_ne!(rows[0][0], rows[0][2]);
     let counts = streamed.counts;
     assert_eq!((counts.rows, counts.empty, counts.refused), (6, 2, 0));
-    let expected = [(4, 0), (2, 0), (3, 1)];
-    assert_eq!(
-        counts.by_rule,
-        expected.map(|(rows, too_many)| RuleCounts { rows, too_many, not_taken: 0 })
-    );
+    let of_rule = |rule: &RuleCounts| (rule.rows, rule.too_many, rule.not_taken);
+    let found: Vec<_> = counts.by_rule.iter().map(of_rule).collect();
+    assert_eq!(found, [(4, 0, 0), (2, 0, 0), (3, 1, 0)]);
 }
 
 #[test]
@@ -74,7 +74,25 @@ fn a_row_without_any_key_is_refused_if_one_of_its_columns_is() {
     assert_eq!((streamed.keyed, counts.empty, counts.refused), (1, 1, 1));
     // The second row has a key, and a refused cell as well.
     assert_eq!((&*counts.refused_by[0].column, counts.refused_by[0].count), ("born", 2));
-    assert_eq!(counts.by_rule[1], RuleCounts { rows: 1, too_many: 0, not_taken: 1 });
+    let expected = RuleCounts { name: "1".to_owned(), rows: 1, too_many: 0, not_taken: 1 };
+    assert_eq!(counts.by_rule[1], expected);
+}
+
+#[test]
+fn a_column_with_few_values_is_a_misfit_by_those() {
+    let dir = Scratch::new();
+    // Of 1,000 rows 40 have a date of birth, ten of which are none.
+    let born = |row: u32| match row % 100 {
+        0..3 => "1980-02-03",
+        3 => "soon",
+        _ => "",
+    };
+    let rows: String = (0..1000).map(|row| format!("n{row},{}\n", born(row))).collect();
+    let source = open(dir.file("a.csv", format!("name,born\n{rows}"))).unwrap();
+    let hash = hash_of_rules(vec![rule(&[(0, "")], 1), rule(&[(1, "")], 1)]);
+    let counts = streamed(&source, &hash).1.counts;
+    let [misfit] = &counts.misfits[..] else { panic!("{:?}", counts.misfits) };
+    assert_eq!((&*misfit.column, misfit.refused, misfit.values), ("born", 10, 40));
 }
 
 #[test]

@@ -9,8 +9,8 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 use vesica_tables::{
-    OutputError, OutputOptions, ReadOptions, Source, WriteError, Written, check_marked_output,
-    mark_rows,
+    Added, AddedTexts, OutputError, OutputOptions, ReadOptions, Source, WriteError, Written,
+    check_added_output, write_with,
 };
 
 fn to(path: &Path) -> OutputOptions {
@@ -20,8 +20,9 @@ fn to(path: &Path) -> OutputOptions {
 /// Marks rows whose bits are set in `wanted`; returns the text of the file.
 fn marked(dir: &Scratch, source: &Source, rows: u64, wanted: u64, name: &str) -> String {
     let options = to(&dir.path(name));
-    check_marked_output(source, "hit", &options).unwrap();
-    let written = mark_rows(source, rows, &[wanted], "hit", &options, &mut silent).unwrap();
+    check_added_output(source, &Added::mark("hit"), &options).unwrap();
+    let written =
+        write_with(source, rows, &[wanted], &Added::mark("hit"), &options, &mut silent).unwrap();
     assert_eq!(written, Written { rows, wanted: u64::from(wanted.count_ones()) });
     fs::read_to_string(dir.path(name)).unwrap()
 }
@@ -88,7 +89,8 @@ fn a_folder_gets_the_mark_after_the_columns_of_its_names() {
     let source = open(dir.path("t")).unwrap();
     let expected = "id,m,country,hit\n1,a,DE,1,\n2,b,FR,0,\n";
     assert_eq!(marked(&dir, &source, 2, 0b01, "out.csv"), expected);
-    mark_rows(&source, 2, &[2], "hit", &to(&dir.path("out.parquet")), &mut silent).unwrap();
+    write_with(&source, 2, &[2], &Added::mark("hit"), &to(&dir.path("out.parquet")), &mut silent)
+        .unwrap();
     assert_eq!(last_column(&dir.path("out.parquet")), ("hit".into(), vec![false, true]));
 }
 
@@ -117,11 +119,12 @@ fn parquet_gets_truth_values() {
     let source = open(dir.path("a.parquet")).unwrap();
     let expected: Vec<bool> = (0..rows).map(is_wanted).collect();
     let out = dir.path("out.parquet");
-    let written = mark_rows(&source, rows, &wanted, "hit", &to(&out), &mut silent).unwrap();
+    let written =
+        write_with(&source, rows, &wanted, &Added::mark("hit"), &to(&out), &mut silent).unwrap();
     assert_eq!(written.rows, rows);
     assert_eq!(last_column(&out), ("hit".into(), expected.clone()));
     let text = dir.path("out.csv");
-    mark_rows(&source, rows, &wanted, "hit", &to(&text), &mut silent).unwrap();
+    write_with(&source, rows, &wanted, &Added::mark("hit"), &to(&text), &mut silent).unwrap();
     let text = fs::read_to_string(text).unwrap();
     assert!(text.starts_with("id,name,hit\n0,n0,1\n1,n1,0\n"));
     let marks: Vec<bool> = text.lines().skip(1).map(|line| line.ends_with(",1")).collect();
@@ -129,17 +132,101 @@ fn parquet_gets_truth_values() {
     // Out of text, Parquet has truth values too.
     let source = open(dir.path("out.csv")).unwrap();
     let again = dir.path("again.parquet");
-    mark_rows(&source, rows, &wanted, "again", &to(&again), &mut silent).unwrap();
+    write_with(&source, rows, &wanted, &Added::mark("again"), &to(&again), &mut silent).unwrap();
     assert_eq!(last_column(&again), ("again".into(), expected));
+}
+
+/// A Parquet file of the numbers in `ids`, with row groups of more rows than are read at a time.
+fn numbers(path: &Path, ids: std::ops::Range<i64>) {
+    let ids = Int64Array::from_iter_values(ids);
+    let batch = RecordBatch::try_from_iter([("id", Arc::new(ids) as Arc<dyn Array>)]).unwrap();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(5000)).build();
+    let mut writer =
+        ArrowWriter::try_new(File::create(path).unwrap(), batch.schema(), Some(properties))
+            .unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn texts_are_a_column_before_the_mark() {
+    const ROWS: u64 = 16_000;
+    let dir = Scratch::new();
+    numbers(&dir.path("a.parquet"), 0..ROWS as i64);
+    let lines = |ids: std::ops::Range<u64>| ids.map(|id| format!("{id}\n")).collect::<String>();
+    dir.file("a.csv", "id\n".to_owned() + &lines(0..ROWS));
+    for part in 0..2 {
+        let ids = part * ROWS / 2..(part + 1) * ROWS / 2;
+        for (folder, ending) in [("text", "csv"), ("columns", "parquet")] {
+            fs::create_dir_all(dir.path(&format!("{folder}/part={part}"))).unwrap();
+            let path = dir.path(&format!("{folder}/part={part}/a.{ending}"));
+            match ending {
+                "csv" => fs::write(path, "id\n".to_owned() + &lines(ids.clone())).unwrap(),
+                _ => numbers(&path, ids.start as i64..ids.end as i64),
+            }
+        }
+    }
+    // No row of the second group, which ends within a word of the bitmap.
+    let is_wanted = |row: &u64| row.is_multiple_of(7) && !(5000..10_000).contains(row);
+    let mut wanted = vec![0; ROWS.div_ceil(64) as usize];
+    (0..ROWS).filter(is_wanted).for_each(|row| wanted[row as usize / 64] |= 1 << (row % 64));
+    let of = |row: u64| format!("row, {row}");
+    let added = AddedTexts { name: "why", of: &of };
+    for (input, is_folder) in
+        [("a.csv", false), ("a.parquet", false), ("text", true), ("columns", true)]
+    {
+        let source = open(dir.path(input)).unwrap();
+        for mark in [None, Some("hit")] {
+            let added = Added { texts: Some(added), mark };
+            let named = if is_folder { ",part" } else { "" };
+            let of_row = |row: u64| {
+                let part = if is_folder { format!(",{}", row / (ROWS / 2)) } else { String::new() };
+                let bit = if is_wanted(&row) { ",1" } else { ",0" };
+                let bit = mark.map_or("", |_| bit);
+                format!("{row}{part},\"row, {row}\"{bit}\n")
+            };
+            let head = format!("id{named},why{}\n", mark.map_or("", |_| ",hit"));
+            let rows = (0..ROWS).filter(|row| mark.is_some() || is_wanted(row));
+            let expected = head + &rows.map(of_row).collect::<String>();
+
+            let name = format!("{input}.{}", mark.is_some());
+            let to_text = to(&dir.path(&format!("{name}.csv")));
+            let written =
+                write_with(&source, ROWS, &wanted, &added, &to_text, &mut silent).unwrap();
+            assert_eq!(written.rows, expected.lines().count() as u64 - 1, "{name}");
+            assert!(fs::read_to_string(&to_text.path).unwrap() == expected, "{name}");
+            // The same out of Parquet.
+            let parquet = to(&dir.path(&format!("{name}.parquet")));
+            write_with(&source, ROWS, &wanted, &added, &parquet, &mut silent).unwrap();
+            let again = open(&parquet.path).unwrap();
+            let all = vec![u64::MAX; written.rows.div_ceil(64) as usize];
+            let text = to(&dir.path(&format!("{name}.again.csv")));
+            write_with(&again, written.rows, &all, &Added::default(), &text, &mut silent).unwrap();
+            let text = fs::read_to_string(&text.path).unwrap();
+            let text = text.replace(",true\n", ",1\n").replace(",false\n", ",0\n");
+            assert!(text == expected, "{name}");
+        }
+    }
 }
 
 #[test]
 fn a_mark_never_takes_the_name_of_a_column() {
     let dir = Scratch::new();
     let source = open(dir.file("a.csv", "id,hit\n1,a\n")).unwrap();
-    let taken = WriteError::Output(OutputError::ColumnTaken { column: "hit".into() });
+    let taken =
+        WriteError::Output(OutputError::ColumnTaken { column: "hit".into(), is_mark: true });
     let options = to(&dir.path("out.csv"));
-    assert_eq!(check_marked_output(&source, "hit", &options), Err(taken.clone()));
-    assert_eq!(mark_rows(&source, 1, &[1], "hit", &options, &mut silent), Err(taken));
+    assert_eq!(check_added_output(&source, &Added::mark("hit"), &options), Err(taken.clone()));
+    assert_eq!(
+        write_with(&source, 1, &[1], &Added::mark("hit"), &options, &mut silent),
+        Err(taken)
+    );
+    let twice = Added {
+        texts: Some(AddedTexts { name: "why", of: &|_| String::new() }),
+        mark: Some("why"),
+    };
+    let taken =
+        WriteError::Output(OutputError::ColumnTaken { column: "why".into(), is_mark: true });
+    assert_eq!(check_added_output(&source, &twice, &options), Err(taken));
     assert!(!dir.path("out.csv").exists());
 }

@@ -1,8 +1,7 @@
 //! Rules: several keys of a row, any of which may match.
 
 use super::*;
-use vesica_agreement::Rule;
-use vesica_records::TransformError;
+use vesica_records::{KeyRule, TransformError};
 
 /// Keys by name, with the rules in the text.
 fn with_rules(keys: &[&str], rules: &str) -> String {
@@ -19,7 +18,7 @@ fn rule(name: &str, columns: &str) -> String {
 fn rules_and_their_columns_are_sets() {
     let two = |one: &str| rule("mail", "\"email\"") + &rule("person", one);
     let agreement = parse(&with_rules(&["email", "name", "born"], &two("\"name\", \"born\"")));
-    let keys = |rule: &Rule| rule.columns.iter().map(|column| column.key).collect::<Vec<_>>();
+    let keys = |rule: &KeyRule| rule.columns.iter().map(|column| column.key).collect::<Vec<_>>();
     let rules: Vec<_> = agreement.rules.iter().map(|rule| (&*rule.name, keys(rule))).collect();
     // Keys are sorted by name.
     assert_eq!(rules, [("mail", vec![1]), ("person", vec![0, 2])]);
@@ -27,6 +26,16 @@ fn rules_and_their_columns_are_sets() {
     assert_eq!(agreement.parties[0].max_items(), 2 * agreement.parties[0].max_rows);
     let again = parse(&agreement.canonical());
     assert_eq!(again, agreement);
+    let shown = with_rules(&["email", "name", "born"], &two("\"name\", \"born\""))
+        .replace("version = 2\n", "version = 2\nshow_rules = true\n");
+    assert!(parse(&shown).show_rules && !agreement.show_rules);
+    assert_eq!(parse(&parse(&shown).canonical()), parse(&shown));
+    assert!(parse(&shown).canonical().contains("\nshow_rules = true\n"));
+    assert!(matches!(*refused(&and("show_rules = true")).fault, AgreementFault::NoRulesToShow));
+    assert!(matches!(
+        *refused(&shown.replace("\"mail\"", "\"by; mail\"")).fault,
+        AgreementFault::SemicolonInRule { name } if name == "by; mail"
+    ));
     let swapped = rule("person", "\"born\", \"name\"") + &rule("mail", "\"email\"");
     let other = parse(&with_rules(&["name", "born", "email"], &swapped));
     assert_eq!(other.hash(), agreement.hash());
@@ -129,6 +138,17 @@ fn transforms_stand_after_the_name_of_their_key() {
         fault(&of("\"name | soundex@2\", \"born\"", "")),
         AgreementFault::TransformVersion { here: 1, .. }
     ));
+    for (columns, transform, before) in [
+        ("\"email | year\"", "year", "email"),
+        ("\"email | soundex | month\"", "month", "email | soundex"),
+    ] {
+        let text = with_rules(&["email"], &rule("one", columns)).replace("\"trim\"", "\"email\"");
+        assert!(matches!(
+            fault(&text),
+            AgreementFault::UnsuitedTransform { transform: named, before: of, profile, .. }
+                if named == transform && of == before && profile == "email"
+        ));
+    }
     let many = format!("\"name{}\", \"born\"", " | fold".repeat(9));
     assert!(matches!(fault(&of(&many, "")), AgreementFault::TransformCount { found: 9, .. }));
     assert!(matches!(

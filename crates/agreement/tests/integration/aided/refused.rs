@@ -15,6 +15,7 @@ fn fields_of_agreements_between_two_are_refused_as_such() {
         ("threshold", "threshold = 5"),
         ("min_matches", "min_matches = 5"),
         ("max_matches", "max_matches = 5"),
+        ("show_rules", "show_rules = true"),
     ] {
         assert_refused(&and(&two, line), AgreementFault::NotWithHelper { field }, line);
     }

@@ -313,7 +313,16 @@ fn draft(args: &AgreeNewArgs, parties: &[Named], keys: &[Named]) -> String {
     draft.protocol(args, receivers);
     draft.expires(args);
     if args.helper.is_none() {
-        draft.line("hide_sizes = false", "true: pads each side to its max_rows");
+        let padded = if args.rules.is_empty() {
+            "true: pads each side to its max_rows"
+        } else {
+            "true: pads each side to the keys that max_rows rows can have"
+        };
+        draft.line("hide_sizes = false", padded);
+    }
+    if !args.rules.is_empty() {
+        let shown = "true: the result says under which rules a row matches";
+        draft.line("show_rules = false", shown);
     }
     if matches!(operation, Operation::Union | Operation::PrivateId) {
         draft.line("partition_counts = false", "true: splits sets above 1.5 million keys");

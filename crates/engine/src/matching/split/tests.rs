@@ -36,7 +36,7 @@ fn found(change: impl Fn(u64, &mut Vec<bool>) -> Option<Misbehaviour>) -> Result
         let given = PartitionOutput { own: Some(own), refused };
         add(&found, &pieces, index, Some(&items), &given).unwrap();
     }
-    found.into_inner().unwrap().rows(pieces, 40, 1)
+    found.into_inner().unwrap().rows(pieces, 40, &RowEntries::default())
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_party_that_learns_nothing_has_no_rows() {
     let (pieces, mut found) = rows(&[Item::from_integer(1)]);
     found.add(&PartitionOutput { own: None, refused: None });
     assert_eq!(found.told(Learns::Both), Told::Nothing);
-    assert_eq!(found.rows(pieces, 1, 1), Ok(None));
+    assert_eq!(found.rows(pieces, 1, &RowEntries::default()), Ok(None));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn more_common_keys_than_either_set_has_are_refused() {
     found.add(&PartitionOutput { own: Some(vec![true]), refused: None });
     assert_eq!(found.told(Learns::Both), Told::Number(1));
     assert_eq!(found.told(Learns::Receiver), Told::Nothing);
-    assert!(found.rows(pieces, 0, 1).is_err());
+    assert!(found.rows(pieces, 0, &RowEntries::default()).is_err());
 }
 
 /// Both ends of a session call `work` with each number, this many in parallel.
