@@ -294,7 +294,7 @@ PAPER = Paper(
                 Reason(
                     "The paper's has ten threads and, as it fits, RSA of 1024 bits; ours has one thread and 2048 bits.",
                     rows="rsa_dt10",
-                    down_to=0.15,
+                    down_to=0.1,
                 ),
                 Reason(
                     "Ours include TLS and the parties' meeting at the helper, some milliseconds at any size.",
