@@ -242,16 +242,16 @@ def table_12(bench, papers, largest):
 
 def authors(bench, papers, largest):
     """The code that authors of later protocols published, and ours, in one run on one machine."""
-    beside = json.loads((ROOT / "bench" / "peers.json").read_text())["beside"]
+    found = json.loads((ROOT / "bench" / "peers.json").read_text())["in_turn"]
     rows = []
-    for one in beside["cells"]:
+    for one in found["cells"]:
         theirs, ours = one["theirs"], one["ours"]
         row = [one["name"], size_name(one["n"])]
         for name, unit in [("wall_s", 1), ("cpu_s", 1), ("bytes", MB)]:
             row.append(f"{number(theirs[name] / unit)} / {number(ours[name] / unit)}")
         rows.append([*row, f"{theirs['wall_s'] / ours['wall_s']:.1f}×"])
     title = "Theirs / ours: two processes over the loopback, one thread each, half of the items in common;"
-    title += f" {beside['machine']}, {beside['when']}"
+    title += f" {found['machine']}, {found['when']}"
     header = ["protocol", "items each", "seconds", "CPU seconds of both", "MB of 2^20 bytes", "times as fast"]
     bench.report.table(title, header, rows)
 
@@ -445,7 +445,7 @@ PAPER = Paper(
             reasons=(Reason(WAIT, down_to=0.02),),
         ),
         "authors": Part(
-            "extra: later protocols beside their authors' code",
+            "extra: later protocols next to their authors' code",
             authors,
             "Not measured again by this script: `bench/peers.json` says from which commits the other"
             " programs were built, and how. Theirs without encryption, ours over TLS.",

@@ -143,14 +143,15 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         runs: usize,
     },
-    /// Count the operations in groups and modulo large numbers of a run, both parties in one process,
-    /// and print JSON
+    /// Count the operations in groups and modulo large numbers of a run, both parties in one
+    /// process, and print JSON
     PublicKey {
         /// What is counted
         #[arg(value_enum)]
         counted: public_key::Counted,
         /// Items of each party
-        #[arg(long, default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
+        #[arg(long, default_value_t = 1024,
+            value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
         items: u32,
     },
     /// Plot the measurements of protocols as SVG

@@ -4,6 +4,7 @@
 //!   by row.
 //! * [`hash`] — labelled hashing, the only source of keys and digests in this project.
 //! * [`hash_to_group`] — uniform bytes for a group's one-way map (RFC 9380).
+//! * [`group_operations`] — counts of public-key operations, for measurements.
 //! * [`tags`] — shortened tags and the search among them.
 //! * [`tagged`] — tags with the positions of their items, grouped by leading bits.
 //! * [`elias_fano`] — a compact code for a set of tags.

@@ -1,5 +1,7 @@
 //! What the operating system says about files, in words.
 
+use crate::message::Message;
+use crate::speech::Speech;
 use std::io::ErrorKind;
 
 /// The cause of an error, for the end of a sentence.
@@ -17,6 +19,20 @@ pub fn cause(kind: ErrorKind) -> String {
         ErrorKind::FileTooLarge => "the file would be larger than the system allows".to_owned(),
         kind => kind.to_string(),
     }
+}
+
+/// A column that the result cannot get, because of its name; a mark's is chosen by the caller.
+pub(crate) fn column_taken(column: &str, is_mark: bool, say: Speech) -> Message {
+    if is_mark {
+        return Message::here(
+            format!("the result already has a column {column:?}"),
+            format!("give {} a name that no column has", say.mark()),
+        );
+    }
+    Message::here(
+        format!("the input already has a column {column:?}, which show_rules adds"),
+        "rename that column of the input",
+    )
 }
 
 /// What to do when no more files can be opened.

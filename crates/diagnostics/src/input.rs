@@ -573,14 +573,7 @@ pub fn output(error: &OutputError, say: Speech) -> Message {
             ),
             files::MORE_FILES,
         ),
-        OutputError::ColumnTaken { column, is_mark: true } => Message::here(
-            format!("the result already has a column {column:?}"),
-            format!("give {} a name that no column has", say.mark()),
-        ),
-        OutputError::ColumnTaken { column, is_mark: false } => Message::here(
-            format!("the input already has a column {column:?}, which show_rules adds"),
-            "rename that column of the input",
-        ),
+        OutputError::ColumnTaken { column, is_mark } => files::column_taken(column, *is_mark, say),
         OutputError::UnwritableCell { place, column, type_name } => Message::here(
             format!(
                 "{place}: column {column:?} of type {type_name} holds a value that cannot be \

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use vesica_agreement::{Agreement, PartyTerms, Question};
 use vesica_core::hash::ItemHash;
 use vesica_link::Identity;
-use vesica_own_rows::RowEntries;
 use vesica_records::{Extra, Groups, KeyColumn, KeyItems, KeyLimits, ValueColumns};
 use vesica_tables::{OutputError, Source, check_added};
 
@@ -100,12 +99,6 @@ fn named_here(name: &str, columns: &BTreeMap<String, String>) -> String {
 /// The limits for a file under `terms`.
 pub fn key_limits(terms: &PartyTerms, strict: bool) -> KeyLimits {
     KeyLimits { max_rows: Some(terms.max_rows), strict, may_be_empty: terms.min_rows == 0 }
-}
-
-/// The entries of a row in this party's list of items, and whether the result says which match.
-pub(crate) fn row_entries(agreement: &Agreement) -> RowEntries {
-    let of_rules = agreement.rules.iter().map(|rule| (rule.name.clone(), rule.most)).collect();
-    RowEntries { of_rules, keeps_rules: agreement.show_rules }
 }
 
 /// Checks that a file has no column with the name of one that the result adds.

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+mod added;
 mod column_names;
 mod columnar;
 mod figures;
@@ -31,6 +32,7 @@ mod second_pass;
 mod sink;
 mod source;
 
+pub use added::{Added, AddedTexts};
 pub use column_names::distinct_columns;
 pub use columnar::{Batches, CellColumn, panic_is_caught};
 pub use figures::{TableWriter, write_figures};
@@ -41,7 +43,7 @@ pub use output::{
 pub use progress::{Meter, Progress};
 pub use row::Row;
 pub use rows::{Visit, visit};
-pub use second_pass::{Added, AddedTexts, Written, write_rows, write_with};
+pub use second_pass::{Written, write_rows, write_with};
 pub use source::{FRAME, ReadOptions, Source};
 pub use vesica_inputs::{
     Codec, Columns, Content, EncodingGuess, FileKind, Foreign, Format, InputError, Misquoted,

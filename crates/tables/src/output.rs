@@ -1,8 +1,8 @@
 //! The destination of a result: it appears whole or not at all.
 
+use crate::added::Added;
 use crate::columnar::cells::type_name;
 use crate::columnar::{self, Table};
-use crate::second_pass::Added;
 use crate::sink::text::usual_delimiter;
 use crate::source::{Layout, Source, kind_of};
 use std::fs::{File, Metadata};

@@ -1,6 +1,7 @@
 //! The second pass: the rows of a bitmap, or all rows, whole, in input order, also with more
 //! columns than the input has; the whole file or nothing.
 
+use crate::added::Added;
 use crate::columnar::cells::{CellForm, TextColumn};
 use crate::columnar::{RowBatches, Table, no_text};
 use crate::output::{OutputOptions, TempOutput, check_added};
@@ -60,37 +61,6 @@ pub fn write_rows(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Written, WriteError> {
     write_with(source, rows, wanted, &Added::default(), options, progress)
-}
-
-/// The columns that a result has after those of the file.
-#[derive(Clone, Copy, Default)]
-pub struct Added<'a> {
-    /// A column of texts.
-    pub texts: Option<AddedTexts<'a>>,
-    /// The name of a last column that says whether a row's bit is set: `1` or `0` in text, a
-    /// boolean in Parquet. Then every row is written.
-    pub mark: Option<&'a str>,
-}
-
-impl<'a> Added<'a> {
-    /// A mark alone.
-    pub fn mark(name: &'a str) -> Self {
-        Self { mark: Some(name), texts: None }
-    }
-
-    /// The names of the columns, in their order.
-    pub fn names(&self) -> impl Iterator<Item = &'a str> {
-        self.texts.map(|texts| texts.name).into_iter().chain(self.mark)
-    }
-}
-
-/// A column of texts.
-#[derive(Clone, Copy)]
-pub struct AddedTexts<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// The text of a row; rows count from 0.
-    pub of: &'a dyn Fn(u64) -> String,
 }
 
 /// Like [`write_rows`], with the columns `added`.

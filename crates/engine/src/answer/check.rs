@@ -2,8 +2,7 @@
 
 use super::asked::{Asked, OwnRows, require};
 use super::{ids, union};
-use crate::output::{ColumnSum, KeyRows, NamedAnswer, RowSet, RunResult, SharesOrder};
-use crate::terms::row_entries;
+use crate::output::{ColumnSum, KeyRows, NamedAnswer, RowSet, RunResult, SharesOrder, row_entries};
 use vesica_agreement::{Computation, Question};
 use vesica_core::{Error, Item, Misbehaviour, Result, Role};
 use vesica_expressions::Answer;

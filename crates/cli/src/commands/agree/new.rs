@@ -321,8 +321,7 @@ fn draft(args: &AgreeNewArgs, parties: &[Named], keys: &[Named]) -> String {
         draft.line("hide_sizes = false", padded);
     }
     if !args.rules.is_empty() {
-        let shown = "true: the result says under which rules a row matches";
-        draft.line("show_rules = false", shown);
+        draft.line("show_rules = false", "true: the result says under which rules a row matches");
     }
     if matches!(operation, Operation::Union | Operation::PrivateId) {
         draft.line("partition_counts = false", "true: splits sets above 1.5 million keys");
