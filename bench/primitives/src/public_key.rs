@@ -92,32 +92,3 @@ fn transfer() -> Result<()> {
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::Value;
-
-    fn counts(counted: Counted, items: u32) -> Value {
-        serde_json::from_str(&to_json(counted, items).unwrap()).unwrap()
-    }
-
-    /// One test, as the counts are those of the process.
-    #[test]
-    fn counts_are_those_of_the_messages() {
-        let transfers = counts(Counted::BaseTransfers, 1);
-        assert_eq!(transfers["powers"], 3 * 128);
-        assert_eq!(transfers["powers_from_table"], 2 * 128 + 1);
-        let dl = counts(Counted::DlDt10, 64);
-        // Of the sender K_x, y'_i and Z, of the receiver Z^R_c.
-        assert_eq!(dl["powers"], 2 * 64 + 2);
-        assert_eq!(dl["powers_from_table"], 2 * 64 + 1);
-        assert_eq!(dl["inversions"], 2 * 64 / 16 + 1);
-        assert_eq!(dl["hashes_to_group"], 3 * 64);
-        let rsa = counts(Counted::RsaDt10, 64);
-        assert_eq!(rsa["roots"], 2 * 64);
-        assert_eq!(rsa["short_powers"], 3 * 64);
-        // The items, and twice the receiver's random numbers, of which it keeps the seed alone.
-        assert_eq!(rsa["hashes_to_group"], 4 * 64);
-    }
-}
