@@ -542,7 +542,7 @@ impl Match for SessionRun<'_> {
             .and_then(|()| match got {
                 Got::Whole { unchecked, set, rows } => unchecked.answer(&set, &asked, rows),
                 Got::Split { pieces, found } => {
-                    let entries = row_entries(&self.agreement);
+                    let entries = row_entries(self.agreement);
                     found.rows(pieces, asked.most(), &entries).map(|rows| {
                         rows.filter(|_| asked.learns).map_or(RunResult::Nothing, RunResult::Rows)
                     })
