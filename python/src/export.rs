@@ -121,6 +121,9 @@ fn cell<'py>(py: Python<'py>, array: &ArrayRef, index: usize) -> PyResult<Bound<
     if let Some(texts) = array.as_string_opt::<i32>() {
         return Ok(texts.value(index).into_pyobject(py)?.into_any());
     }
+    if let Some(texts) = array.as_string_opt::<i64>() {
+        return Ok(texts.value(index).into_pyobject(py)?.into_any());
+    }
     match array.as_list_opt::<i32>() {
         Some(lists) => {
             let list = lists.value(index);

@@ -153,7 +153,7 @@ def program(code: str, *arguments: str, **options: Any) -> subprocess.Popen[str]
     )
 
 
-def end_of(process: subprocess.Popen[str], limit: float = 30) -> tuple[int, str, str]:
+def end_of(process: subprocess.Popen[str], limit: float = LIMIT) -> tuple[int, str, str]:
     """The exit status of a program, and what it wrote; it is killed if it hangs."""
     try:
         out, err = process.communicate(timeout=limit)

@@ -45,7 +45,10 @@ def test_rows_match_under_any_rule() -> None:
     assert agreement.show_rules and v.Agreement(agreement.text).show_rules
     assert list(of_shop.rows()["name"]) == ["Ann", "Robert", "Eve"]
     sound = "name | soundex and born"
-    told = [[rule if isinstance(rule, str) else None for rule in of.matched_rules] for of in (of_shop, of_club)]
+    told = [
+        [rule if isinstance(rule, str) else None for rule in of.matched_rules]
+        for of in (of_shop, of_club)
+    ]
     assert told == [["email", sound, "typo", None, None], ["email", sound, "typo", None]]
 
 
