@@ -174,7 +174,9 @@ STUCK = (
 def stuck():
     yield from many.to_batches(max_chunksize=100)[:1]
     print("reached", flush=True)
-    time.sleep(4)
+    # Longer than this program takes to end: before 3.14 Python ends a thread that comes back to it
+    # by then, which pyarrow does not survive.
+    time.sleep(600)
 reader = pyarrow.RecordBatchReader.from_batches(many.schema, stuck())
 try:
     v.run(agreement, reader, key=key, listen=address)
