@@ -44,6 +44,9 @@ fn find(operation: &str) -> Option<Operation> {
     Operation::ALL.iter().find(|known| known.name() == operation).copied()
 }
 
+/// A party, the columns that it sends with their types, and how rows with the same key are treated.
+type Columns<'a> = (&'a str, Vec<(&'a str, String)>, &'static str);
+
 /// A party, its columns of values, the column of the groups, and the groups.
 type Values<'a> = (&'a str, Vec<&'a str>, Option<&'a str>, Vec<&'a str>);
 
@@ -130,6 +133,20 @@ impl Agreement {
     #[getter]
     fn show_rules(&self) -> bool {
         self.0.show_rules
+    }
+
+    /// The party that sends columns, their names and what they hold, and how rows with the same key
+    /// are treated.
+    #[getter]
+    fn columns(&self) -> Option<Columns<'_>> {
+        let columns = self.0.columns.as_ref()?;
+        let types = columns.columns.iter().map(|(name, of)| (&**name, of.to_string())).collect();
+        Some((&*columns.of, types, columns.duplicates.name()))
+    }
+
+    /// The names of the columns that the rows of a party's result get.
+    fn added_columns(&self, party: Option<&str>) -> Vec<String> {
+        vesica_engine::terms::added_columns(&self.0, party)
     }
 
     /// The name, the identity, `min_rows` and `max_rows` of each party.

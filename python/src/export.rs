@@ -3,14 +3,15 @@
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::types::{Date32Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_schema::DataType;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyDate, PyDelta, PyTuple};
 use std::sync::Arc;
 
-/// A column of booleans, of row numbers or of texts.
+/// A column of booleans, of whole numbers, of dates or of texts.
 #[pyclass(frozen, module = "vesica._vesica")]
 pub(crate) struct Column(pub(crate) ArrayRef);
 
@@ -83,6 +84,17 @@ impl Column {
         }
     }
 
+    /// What its cells hold.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.0.data_type() {
+            DataType::Boolean => "boolean",
+            DataType::Date32 => "date",
+            DataType::Int64 | DataType::UInt64 => "integer",
+            _ => "text",
+        }
+    }
+
     fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         (0..self.0.len()).map(|index| cell(py, &self.0, index)).collect()
     }
@@ -90,7 +102,7 @@ impl Column {
     /// The values as an array of bytes (booleans) or of 64-bit integers in the machine's byte
     /// order.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        if let Some(truths) = self.0.as_boolean_opt() {
+        if let Some(truths) = self.0.as_boolean_opt().filter(|truths| truths.null_count() == 0) {
             return PyBytes::new_with(py, truths.len(), |bytes| {
                 for (byte, is) in bytes.iter_mut().zip(truths.values()) {
                     *byte = u8::from(is);
@@ -98,9 +110,9 @@ impl Column {
                 Ok(())
             });
         }
-        match self.0.as_primitive_opt::<Int64Type>() {
+        match self.0.as_primitive_opt::<Int64Type>().filter(|numbers| numbers.null_count() == 0) {
             Some(numbers) => Ok(PyBytes::new(py, numbers.values().inner().as_slice())),
-            None => Err(PyTypeError::new_err("texts have no fixed width")),
+            None => Err(PyTypeError::new_err("texts and missing values have no fixed width")),
         }
     }
 }
@@ -114,6 +126,12 @@ fn cell<'py>(py: Python<'py>, array: &ArrayRef, index: usize) -> PyResult<Bound<
     }
     if let Some(numbers) = array.as_primitive_opt::<Int64Type>() {
         return Ok(numbers.value(index).into_pyobject(py)?.into_any());
+    }
+    if let Some(days) = array.as_primitive_opt::<Date32Type>() {
+        let epoch = PyDate::new(py, 1970, 1, 1)?;
+        // Python's dates reach from year 1 to 9999.
+        let span = PyDelta::new(py, days.value(index), 0, 0, false)?;
+        return Ok(epoch.add(span).unwrap_or_else(|_| py.None().into_bound(py)));
     }
     if let Some(numbers) = array.as_primitive_opt::<UInt64Type>() {
         return Ok(numbers.value(index).into_pyobject(py)?.into_any());

@@ -187,6 +187,20 @@ impl Outcome {
         Some(Column(Arc::new(column)))
     }
 
+    /// The columns that the rows of the result get, by their names, with a cell for each row of the
+    /// input; `None` for a row that is not in the result.
+    fn added(&self, py: Python<'_>) -> Vec<(String, Column)> {
+        let Some(rows) = self.row_set() else { return Vec::new() };
+        let mut added = Vec::new();
+        added.extend(self.matched_rules(py).map(|rules| ("matched_rules".to_owned(), rules)));
+        let Some(partner) = rows.partner() else { return added };
+        for (at, (name, holds)) in partner.names().iter().zip(partner.types()).enumerate() {
+            let column = away(py, || holds.array((0..rows.len()).map(|row| rows.partner_cell(row, at))));
+            added.push((name.clone(), Column(column)));
+        }
+        added
+    }
+
     /// The identifier of each row of the input; `None` for a row without a usable key.
     fn ids(&self) -> Option<Column> {
         let RunResult::Ids(ids) = &self.result else { return None };

@@ -15,7 +15,16 @@ A run takes an agreement that all parties have, the own rows, and the own key:
 """
 
 from vesica import exchange
-from vesica._agreement import Agreement, Explanation, Factors, Key, Party, Rule, Values
+from vesica._agreement import (
+    Agreement,
+    Columns,
+    Explanation,
+    Factors,
+    Key,
+    Party,
+    Rule,
+    Values,
+)
 from vesica._check import Checked, check
 from vesica._demo import Demo, demo
 from vesica._errors import (
@@ -45,6 +54,7 @@ __all__ = [
     "Cancelled",
     "Checked",
     "Column",
+    "Columns",
     "DataError",
     "Demo",
     "Difference",

@@ -68,6 +68,17 @@ class Values(NamedTuple):
     """The groups."""
 
 
+class Columns(NamedTuple):
+    """Columns of one party's rows that the other party gets with common keys."""
+
+    of: str
+    """The party that has them."""
+    types: dict[str, str]
+    """What they hold, by their names: ``text 24`` (at most 24 bytes), ``integer`` or ``date``."""
+    duplicates: str
+    """How rows with the same key are treated: ``refuse``, or ``first`` if the first counts."""
+
+
 class Factors(NamedTuple):
     """The column by whose values the other party's values are multiplied."""
 
@@ -118,7 +129,7 @@ class Agreement:
         values: str | Iterable[str] | None = None,
         bits: int = 32,
         signed: bool = False,
-        duplicates: str = "sum",
+        duplicates: str | None = None,
         by: str | None = None,
         groups: Iterable[str] | None = None,
         times: str | None = None,
@@ -149,6 +160,11 @@ class Agreement:
         gives each party its own result, all parties receive. The default security is the strongest
         available.
 
+        With `columns` the other party gets these columns of `columns_of` with common keys, by default of the
+        party that does not receive the result: their names, and what they hold, ``"text 24"`` (at most 24
+        bytes), ``"integer"`` or ``"date"``. Rows with the same key are refused, or with
+        ``duplicates="first"`` the first counts.
+
         With `by` and `groups` a sum is computed for each group of rows: `by` is a column, and `groups` are
         the texts in it. Without `values` the rows of each group are counted. With ``inner-product``
         `values` are multiplied by the other party's column `times`. With ``shares`` and `compute`, such as
@@ -161,6 +177,8 @@ class Agreement:
         ('cardinality', ['club', 'shop'])
         """
         names = list(parties)
+        if columns_of is not None and columns is None:
+            raise SettingsError("columns_of belongs to columns", "add columns=, with their types")
         for_all = helper is not None or (_vesica.is_for_both(operation) and compute is None)
         has_values = values is not None or by is not None
         if compute is not None and not has_values:
@@ -175,7 +193,8 @@ class Agreement:
         if receives is None and names:
             # The party with the values already knows them.
             is_figure = operation in FIGURES_OF_VALUES or compute is not None
-            others = [name for name in names if not is_figure or name != values_of]
+            holder = values_of if is_figure else columns_of
+            others = [name for name in names if name != holder]
             receives = "all" if for_all else (others or names)[0]
         if security is None:
             bounded = min_matches is not None or max_matches is not None
@@ -211,7 +230,7 @@ class Agreement:
                 "groups": None if groups is None else list(groups),
                 "bits": bits,
                 "signed": signed or None,
-                "duplicates": duplicates,
+                "duplicates": duplicates or "sum",
                 "default": default if shared else None,
                 "compute": compute,
                 "circuit": None if compute is None else circuit,
@@ -229,6 +248,16 @@ class Agreement:
             terms = {"name": name, "profile": profile, "never": excluded.get(name)}
             parts.append("[[key]]\n" + fields(terms))
         parts.extend("[[rule]]\n" + fields(one_rule(rule)) for rule in rules)
+        if columns is not None:
+            if columns_of is None:
+                columns_of = next((name for name in names if name != receives), None)
+            terms = {
+                "of": columns_of,
+                "names": list(columns),
+                "types": list(columns.values()),
+                "duplicates": duplicates,
+            }
+            parts.append("[[columns]]\n" + fields(terms))
         for name, party in parties.items():
             terms = {"max_rows": max_rows, **one_party(party)}
             parts.append(section(f"party.{quoted(name)}", terms))
@@ -306,6 +335,12 @@ class Agreement:
         """The columns of values, if the operation uses any."""
         values = self._inner.values
         return None if values is None else Values(*values)
+
+    @property
+    def columns(self) -> Columns | None:
+        """The columns of one party that the other gets, if there are any."""
+        columns = self._inner.columns
+        return None if columns is None else Columns(columns[0], dict(columns[1]), columns[2])
 
     @property
     def factors(self) -> Factors | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -59,36 +59,28 @@ class Frame:
         """A table of this library."""
         return table
 
-    def filter(self, mask: _vesica.Column) -> Any:
-        """The rows of the frame for which `mask` is true."""
+    def names(self) -> list[str]:
+        """The names of all columns, if a run is given only some of them."""
+        return []
+
+    def rows(self, mask: _vesica.Column | None, added: Mapping[str, _vesica.Column]) -> Any:
+        """The rows of the frame for which `mask` is true, or all, with the columns `added`, which have a cell
+        for each row of the frame."""
         try:
             import narwhals
 
             rows = narwhals.from_native(self.data, eager_only=True)
         except (ImportError, TypeError):
             rows = None
-        if rows is None or len(rows) != len(mask):
+        lens = {len(column) for column in (mask, *added.values()) if column is not None}
+        if rows is None or lens != {len(rows)}:
             raise read_once()
-        return rows.filter(mask.to_list()).to_native()
-
-    def names(self) -> list[str]:
-        """The names of all columns, if a run is given only some of them."""
-        return []
-
-    def marked(self, mask: _vesica.Column, name: str) -> Any:
-        """All rows of the frame, and a column of this name that is `mask`."""
-        try:
-            import narwhals
-        except ImportError:
-            raise read_once() from None
-        try:
-            rows = narwhals.from_native(self.data, eager_only=True)
-        except TypeError:
-            rows = None
-        if rows is None or len(rows) != len(mask):
-            raise read_once()
-        column = narwhals.new_series(name, mask.to_list(), backend=rows.implementation)
-        return rows.with_columns(column).to_native()
+        series = [
+            narwhals.new_series(name, column.to_list(), backend=rows.implementation)
+            for name, column in added.items()
+        ]
+        rows = rows.with_columns(*series)
+        return (rows if mask is None else rows.filter(mask.to_list())).to_native()
 
     def keep(self, result: Result) -> None:
         """Write the result to its place, before the run forgets it."""
@@ -154,6 +146,19 @@ class Pandas(Frame):
         self.check_len(column)
         return self.pandas.Series(column.to_list(), index=self.data.index)
 
+    def added(self, column: _vesica.Column) -> Any:
+        """A column with a cell for each row, some of which may be missing."""
+        values = numpy_of(column)
+        if values is not None:
+            return self.pandas.Series(values, index=self.data.index)
+        cells = column.to_list()
+        if column.kind == "integer":
+            return self.pandas.Series(cells, index=self.data.index, dtype="Int64")
+        if column.kind == "date":
+            # Nanoseconds, the default, hold no date before 1677.
+            return self.pandas.Series(cells, index=self.data.index, dtype="datetime64[s]")
+        return self.pandas.Series(cells, index=self.data.index, dtype="object")
+
     def mask(self, mask: _vesica.Column) -> Any:
         self.check_len(mask)
         return self.pandas.Series(numpy_of(mask), index=self.data.index)
@@ -163,18 +168,19 @@ class Pandas(Frame):
         listed = {name: column.to_list() for name, column in columns.items() if column is not None}
         return self.pandas.DataFrame(listed)
 
-    def filter(self, mask: _vesica.Column) -> Any:
-        self.check_len(mask)
-        return self.data[numpy_of(mask)]
-
     def names(self) -> list[str]:
         return list(self.data.columns)
 
-    def marked(self, mask: _vesica.Column, name: str) -> Any:
-        self.check_len(mask)
-        rows = self.data.copy(deep=False)
-        rows[name] = numpy_of(mask)
-        return rows
+    def rows(self, mask: _vesica.Column | None, added: Mapping[str, _vesica.Column]) -> Any:
+        rows = self.data
+        for column in (mask, *added.values()):
+            if column is not None:
+                self.check_len(column)
+        if added:
+            rows = rows.copy(deep=False)
+            for name, column in added.items():
+                rows[name] = self.added(column)
+        return rows if mask is None else rows[numpy_of(mask)]
 
     def check_len(self, column: _vesica.Column) -> None:
         if len(column) != len(self.data):
@@ -211,14 +217,13 @@ class Polars(Frame):
     def table(self, table: _vesica.Table) -> Any:
         return sys.modules["polars"].DataFrame(table)
 
-    def filter(self, mask: _vesica.Column) -> Any:
-        return self.data.filter(self.column(mask))
-
     def names(self) -> list[str]:
         return list(self.data.columns)
 
-    def marked(self, mask: _vesica.Column, name: str) -> Any:
-        return self.data.with_columns(self.column(mask).alias(name))
+    def rows(self, mask: _vesica.Column | None, added: Mapping[str, _vesica.Column]) -> Any:
+        columns = [self.column(column).alias(name) for name, column in added.items()]
+        rows = self.data.with_columns(*columns)
+        return rows if mask is None else rows.filter(self.column(mask))
 
     def to_parquet(self, rows: Any, file: Any) -> None:
         quietly(UNWRITABLE, lambda: rows.write_parquet(file))
@@ -241,17 +246,18 @@ class Arrow(Frame):
     def table(self, table: _vesica.Table) -> Any:
         return sys.modules["pyarrow"].table(table)
 
-    def filter(self, mask: _vesica.Column) -> Any:
-        return self.data.filter(self.column(mask))
-
     def names(self) -> list[str]:
         return list(self.data.schema.names)
 
-    def marked(self, mask: _vesica.Column, name: str) -> Any:
+    def rows(self, mask: _vesica.Column | None, added: Mapping[str, _vesica.Column]) -> Any:
         pyarrow = sys.modules["pyarrow"]
-        schema = self.data.schema.append(pyarrow.field(name, pyarrow.bool_(), nullable=False))
-        columns = [*self.data.columns, self.column(mask)]
-        return type(self.data).from_arrays(columns, schema=schema)
+        schema, columns = self.data.schema, list(self.data.columns)
+        for name, column in added.items():
+            columns.append(self.column(column))
+            may_miss = columns[-1].null_count > 0 or columns[-1].type != pyarrow.bool_()
+            schema = schema.append(pyarrow.field(name, columns[-1].type, nullable=may_miss))
+        rows = type(self.data).from_arrays(columns, schema=schema) if added else self.data
+        return rows if mask is None else rows.filter(self.column(mask))
 
 
 class Relation(Arrow):
@@ -264,11 +270,8 @@ class Relation(Arrow):
     def table(self, table: _vesica.Table) -> Any:
         return sys.modules["duckdb"].from_arrow(super().table(table))
 
-    def filter(self, mask: _vesica.Column) -> Any:
-        return sys.modules["duckdb"].from_arrow(super().filter(mask))
-
-    def marked(self, mask: _vesica.Column, name: str) -> Any:
-        return sys.modules["duckdb"].from_arrow(super().marked(mask, name))
+    def rows(self, mask: _vesica.Column | None, added: Mapping[str, _vesica.Column]) -> Any:
+        return sys.modules["duckdb"].from_arrow(super().rows(mask, added))
 
     def to_parquet(self, rows: Any, file: Any) -> None:
         super().to_parquet(relation_rows(rows), file)
@@ -295,14 +298,11 @@ class Narwhals(Frame):
     def table(self, table: _vesica.Table) -> Any:
         return sys.modules["narwhals"].from_native(self.inner.table(table))
 
-    def filter(self, mask: _vesica.Column) -> Any:
-        return sys.modules["narwhals"].from_native(self.inner.filter(mask))
-
     def names(self) -> list[str]:
         return self.inner.names()
 
-    def marked(self, mask: _vesica.Column, name: str) -> Any:
-        return sys.modules["narwhals"].from_native(self.inner.marked(mask, name))
+    def rows(self, mask: _vesica.Column | None, added: Mapping[str, _vesica.Column]) -> Any:
+        return sys.modules["narwhals"].from_native(self.inner.rows(mask, added))
 
     def to_parquet(self, rows: Any, file: Any) -> None:
         self.inner.to_parquet(rows.to_native(), file)
@@ -330,14 +330,11 @@ class File(Frame):
     def input(self, needed: list[str]) -> _vesica.Input:
         return _vesica.Input.file(self.options)
 
-    def filter(self, mask: _vesica.Column) -> Any:
+    def rows(self, mask: _vesica.Column | None, added: Mapping[str, _vesica.Column]) -> Any:
         raise DataError(
             "the rows are in a file, not in a frame",
             "write them with write(), or read them with to_arrow(), to_pandas() or to_polars()",
         )
-
-    def marked(self, mask: _vesica.Column, name: str) -> Any:
-        return self.filter(mask)
 
 
 def frame(

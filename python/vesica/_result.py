@@ -182,7 +182,9 @@ class Result:
         """The result as a frame of the input's kind.
 
         After an intersection these are the own rows whose key is in common, as they are in the
-        input; with `mark` all own rows, with a column that marks the common ones. After a union they
+        input, and after their columns ``matched_rules`` and the other party's columns, such as
+        ``hospital_ward``, if the agreement says so; with `mark` all own rows, with a column that marks
+        the common ones. After a union they
         are the keys, with ``new`` for keys that only the other party has; with private ids they are
         the identifiers, with the key and the rows of this party's own; otherwise one row with the
         figures.
@@ -191,9 +193,10 @@ class Result:
             return self._frame.detached()
         mask = self._outcome.mask()
         if mask is not None:
+            added = dict(self._outcome.added())
             if self._mark is not None:
-                return self._frame.marked(mask, self._mark)
-            return self._frame.filter(mask)
+                return self._frame.rows(None, {**added, self._mark: mask})
+            return self._frame.rows(mask, added)
         return None if self.kind in NO_ROWS else self._frame.table(self._table())
 
     def to_arrow(self) -> Any:

@@ -154,6 +154,7 @@ class Started:
         if options.threads is not None and not 1 <= options.threads <= 1024:
             raise SettingsError("the number of threads is from 1 to 1024", "None is all cores")
         self.mark = None if options.mark is None else column_name(options.mark, self.frame)
+        check_added(self.agreement, self.party, self.mark, self.frame)
         if options.refused is not None and self.frame.is_cluster:
             raise SettingsError(
                 "refused= is not for a frame of a cluster, whose rows have no numbers",
@@ -336,6 +337,21 @@ def column_name(mark: str, rows: Frame) -> str:
     return mark
 
 
+def check_added(agreement: Agreement, party: str | None, mark: str | None, rows: Frame) -> None:
+    """Refuse a frame with a column that the result adds."""
+    added = list(agreement._inner.added_columns(party))
+    for name in added:
+        if name in rows.names():
+            raise DataError(
+                f"the input already has a column {name!r}, which the result adds",
+                "rename that column of the input",
+            )
+    if mark in added:
+        raise DataError(
+            f"the result already has a column {mark!r}", "give `mark=` a name that no column has"
+        )
+
+
 def needed(agreement: Agreement, party: str | None, columns: Mapping[str, str]) -> list[str]:
     """The columns of the data that a run uses."""
     names = [key.name for key in agreement.keys]
@@ -344,6 +360,9 @@ def needed(agreement: Agreement, party: str | None, columns: Mapping[str, str]) 
         names += values.columns
         if values.by is not None:
             names.append(values.by)
+    sent = agreement.columns
+    if sent is not None and party in (None, sent.of):
+        names += sent.types
     factors = agreement.factors
     if factors is not None and party in (None, factors.of):
         names.append(factors.column)

@@ -6,6 +6,7 @@
 //! * [`Draft`] — one in which identities are missing.
 //! * [`Question`] — what is asked about the keys; [`ValueTerms`] — and about their values;
 //!   [`MatchBounds`] — when it is answered.
+//! * [`ColumnTerms`] — the columns of one party that come along.
 //! * [`Computation`] — an expression that is computed on shares.
 //! * [`AgreementError`] — what is wrong with an agreement file, and where.
 //! * [`AgreementHash`] — names one agreement; bound into every session and result.
@@ -18,6 +19,7 @@
 
 mod canonical;
 mod checked;
+mod columns;
 mod computation;
 mod difference;
 mod draft;
@@ -36,6 +38,7 @@ mod values;
 
 pub use canonical::AgreementHash;
 pub use checked::CheckedValues;
+pub use columns::{ColumnTerms, MAX_COLUMNS};
 pub use computation::Computation;
 pub use difference::{Difference, DifferenceError};
 pub use draft::Draft;
@@ -57,7 +60,7 @@ use jiff::civil::Date;
 use limits::AUTO;
 use selection::Selection;
 use std::ops::Deref;
-use vesica_core::{EarlyReveal, PsiParams, Query, Role, SessionId, TextLen};
+use vesica_core::{EarlyReveal, PayloadLen, PsiParams, Query, Role, SessionId, TextLen};
 use vesica_link::PublicIdentity;
 use vesica_protocols::Protocol;
 
@@ -213,7 +216,12 @@ impl Agreement {
     /// The question as a parameter of the protocol, self-check items included.
     fn query(&self) -> vesica_core::Result<Query> {
         Ok(match &self.question {
-            Question::Intersection => Query::Intersection,
+            Question::Intersection => match &self.columns {
+                Some(columns) => {
+                    Query::Payloads(PayloadLen::new(columns.payload_len() as u32)?)
+                }
+                None => Query::Intersection,
+            },
             Question::Cardinality => Query::Cardinality,
             Question::Threshold { min } => {
                 Query::Threshold { min: min.saturating_add(u64::from(self.self_check)) }

@@ -32,6 +32,8 @@ pub fn joined(row: &Protocol, params: &PsiParams) -> Option<Joined> {
         return None;
     }
     match params.query().operation() {
+        // Payloads come in one run.
+        Operation::Intersection if params.query().payload_len().is_some() => None,
         Operation::Intersection => {
             let can = row.partitions == Partitions::Sets && params.bounds().are_none();
             can.then_some(Joined::Sets)
@@ -99,6 +101,7 @@ pub fn most_partitions(agreement: &Agreement, party: &str, keyed: u64) -> u64 {
 /// Whether large sets of an intersection under `agreement` may be split.
 pub fn splits_large_sets(agreement: &Agreement) -> bool {
     agreement.bounds.are_none()
+        && agreement.columns.is_none()
         && agreement.integer_items().is_none()
         && agreement.candidates().iter().any(|row| row.partitions == Partitions::Sets)
 }

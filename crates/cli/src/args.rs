@@ -142,6 +142,11 @@ pub(crate) struct AgreeNewArgs {
     /// [default: all key columns together]
     #[arg(long = "rule", value_name = "COLUMN[,COLUMN]...")]
     pub(crate) rules: Vec<String>,
+    /// A column that the other party gets with common keys, and what it holds: "text 24" (at most
+    /// 24 bytes), "integer" or "date"; repeatable. The party that does not receive the result has
+    /// it, or the second party if both do [default type: text 64]
+    #[arg(long = "column", value_name = "COLUMN[=TYPE]")]
+    pub(crate) columns: Vec<String>,
     /// A value of a key column that is not a key, such as NULL or N/A: rows that hold it are
     /// refused; repeatable
     #[arg(long = "never", value_name = "KEY=VALUE")]

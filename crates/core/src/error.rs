@@ -132,6 +132,19 @@ pub enum ParameterError {
     /// item.
     #[error("the texts of the items do not match the operation")]
     Texts,
+    /// Payloads of this length are not supported.
+    #[error("payloads of {bytes} bytes are not supported")]
+    PayloadLen {
+        /// Requested length.
+        bytes: u32,
+    },
+    /// The payloads do not match the query: the sender needs one of the same length for each item
+    /// if it has payloads, and the receiver none.
+    #[error("the payloads of the items do not match the query")]
+    Payloads,
+    /// The protocol sends no payloads.
+    #[error("the protocol cannot send payloads")]
+    UnsupportedPayloads,
     /// The protocol takes one unsigned value per item, or only values of the sender's items.
     #[error("the protocol cannot take these values")]
     UnsupportedValues,

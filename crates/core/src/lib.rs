@@ -57,7 +57,7 @@ pub mod tags;
 pub use error::{Error, Misbehaviour, ParameterError, Result, StopReason, TransportError};
 pub use item::{Item, Items};
 pub use params::{EarlyReveal, Learns, PsiParams, Runs, SessionId};
-pub use query::{Bounds, Operation, Query, TextLen, Values};
+pub use query::{Bounds, Operation, PayloadLen, Query, TextLen, Values};
 pub use refusal::{Excess, Limit, Refusal};
 pub use role::Role;
 pub use secret::Secret;

@@ -176,6 +176,8 @@ pub enum Query {
     /// The common items themselves.
     #[default]
     Intersection,
+    /// The common items themselves, and for the receiver the sender's payload of each.
+    Payloads(PayloadLen),
     /// The number of common items.
     Cardinality,
     /// Whether there are at least `min` common items.
@@ -236,11 +238,36 @@ impl TextLen {
     }
 }
 
+/// Length of a payload of [`Query::Payloads`], in bytes; equal for all items of the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PayloadLen(u32);
+
+impl PayloadLen {
+    /// The maximum length.
+    pub const MAX: PayloadLen = PayloadLen(4096);
+
+    /// Payloads of `bytes` bytes.
+    ///
+    /// # Errors
+    /// [`ParameterError::PayloadLen`] unless 1 ≤ `bytes` ≤ 4096.
+    pub fn new(bytes: u32) -> Result<Self> {
+        match bytes {
+            1..=4096 => Ok(Self(bytes)),
+            _ => Err(ParameterError::PayloadLen { bytes }.into()),
+        }
+    }
+
+    /// The length in bytes.
+    pub fn bytes(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl Query {
     /// The operation.
     pub fn operation(&self) -> Operation {
         match self {
-            Query::Intersection => Operation::Intersection,
+            Query::Intersection | Query::Payloads(_) => Operation::Intersection,
             Query::Cardinality => Operation::Cardinality,
             Query::Threshold { .. } => Operation::Threshold,
             Query::Sum(_) => Operation::Sum,
@@ -281,6 +308,14 @@ impl Query {
     pub fn text_len(&self) -> Option<TextLen> {
         match self {
             Query::Union(len) => Some(*len),
+            _ => None,
+        }
+    }
+
+    /// The length of the payloads that the sender holds, if any.
+    pub fn payload_len(&self) -> Option<PayloadLen> {
+        match self {
+            Query::Payloads(len) => Some(*len),
             _ => None,
         }
     }

@@ -165,7 +165,7 @@ impl PartRun<'_> {
         let mut masks = own;
         masks.extend(shared);
         let shared = part.own_len..part.own_len + part.shared_len;
-        let committed = Committed { masks, shared, coins };
+        let committed = Committed { masks, shared, payloads: None, coins };
         let Comparison { output, mut claims } =
             run_under(ctx, self.label, |ctx| (steps.compare)(self.role, &params, committed, ctx))?;
         let given = part.given(output);

@@ -30,7 +30,7 @@ pub(crate) fn column_taken(column: &str, is_mark: bool, say: Speech) -> Message 
         );
     }
     Message::here(
-        format!("the input already has a column {column:?}, which show_rules adds"),
+        format!("the input already has a column {column:?}, which the result adds"),
         "rename that column of the input",
     )
 }

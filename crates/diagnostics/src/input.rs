@@ -383,9 +383,13 @@ pub fn data(error: &InputError, say: Speech) -> Message {
                     "agree on all groups, or correct the cell; a row with an empty cell is in no \
                      group"
                 }
+                ValueFault::TooLong { .. } => {
+                    "agree on more bytes in the agreement, or shorten the text: it is never cut"
+                }
+                ValueFault::NotADate => "write dates as 2026-11-29, or leave the cell empty",
                 _ => {
                     "values are whole numbers in plain digits, for example cents in place of \
-                     euros; an empty cell counts as 0"
+                     euros; in a sum an empty cell counts as 0"
                 }
             },
         ),

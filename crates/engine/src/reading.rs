@@ -2,12 +2,13 @@
 
 use crate::error::{ConfigFault, InputFault};
 use crate::event::reading;
-use crate::terms::{extra, key_columns, key_items, key_limits, value_columns};
+use crate::terms::{extra, key_columns, key_items, key_limits, payload_columns, value_columns};
 use crate::{Error, Event, Job, Observer, Phase, output};
 use std::ops::ControlFlow;
 use vesica_agreement::Agreement;
 use vesica_core::{Item, Operation};
 use vesica_protocols::Security;
+use vesica_records::payloads::PayloadColumns;
 use vesica_records::{
     Extra, KeyColumn, KeyItems, KeyLimits, KeySet, RefusedList, StreamError, Streamed,
     ValueColumns, read_keys_with, stream_items_with,
@@ -22,6 +23,7 @@ pub(crate) struct Reader<'a> {
     source: &'a Source,
     key: Vec<KeyColumn>,
     values: Option<ValueColumns>,
+    payloads: Option<PayloadColumns>,
     hash: KeyItems,
     limits: KeyLimits,
     refused: Option<&'a OutputOptions>,
@@ -46,7 +48,7 @@ impl<'a> Reader<'a> {
         }
         if let Some(mark) = mark {
             check_has_rows(agreement, party)?;
-            check_added(source, &output::expected(agreement, Some(mark)))?;
+            check_added(source, &output::expected(agreement, Some(party), Some(mark)))?;
         }
         if let Some(output) = output {
             if !agreement.is_receiver_of_result(party) {
@@ -54,7 +56,7 @@ impl<'a> Reader<'a> {
             }
             let force = output.force || may_overwrite;
             let mark = mark.as_deref();
-            output::check(agreement, source, mark, &OutputOptions { force, ..output.clone() })?;
+            output::check(agreement, party, source, mark, &OutputOptions { force, ..output.clone() })?;
         }
         if let Some(order) = order {
             let operation = agreement.operation();
@@ -70,6 +72,7 @@ impl<'a> Reader<'a> {
         }
         let key = key_columns(agreement, Some(party), columns)?;
         let values = value_columns(agreement, party, columns);
+        let payloads = payload_columns(agreement, party, columns);
         let terms = agreement.terms_of(party);
         Ok(Self {
             agreement,
@@ -80,8 +83,14 @@ impl<'a> Reader<'a> {
             min_rows: terms.min_rows,
             key,
             values,
+            payloads,
             observer,
         })
+    }
+
+    /// Whether this party sends columns of its rows.
+    pub(crate) fn sends_columns(&self) -> bool {
+        self.payloads.is_some()
     }
 
     /// The key columns as the file names them.
@@ -119,7 +128,7 @@ impl<'a> Reader<'a> {
         Ok(streamed)
     }
 
-    /// The distinct keys, with the values and texts that the operation needs.
+    /// The distinct keys, with the values, texts and payloads that the operation needs.
     ///
     /// # Errors
     /// Errors of the file.
@@ -133,7 +142,7 @@ impl<'a> Reader<'a> {
             go_on(progress)
         };
         let list = self.list()?;
-        let extra = extra(self.agreement, self.values.as_ref());
+        let extra = extra(self.agreement, self.values.as_ref(), self.payloads.as_ref());
         let extra = Extra { refused: list.as_ref(), ..extra };
         let (key, hash) = (&self.key, &self.hash);
         let read = read_keys_with(self.source, key, extra, hash, &self.limits, &mut progress);

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use vesica_agreement::{Agreement, PartyTerms, Question};
 use vesica_core::hash::ItemHash;
 use vesica_link::Identity;
+use vesica_records::payloads::PayloadColumns;
 use vesica_records::{Extra, Groups, KeyColumn, KeyItems, KeyLimits, ValueColumns};
 use vesica_tables::{OutputError, Source, check_added};
 
@@ -32,7 +33,7 @@ pub(crate) fn own_position(agreement: &Agreement, identity: &Identity) -> Result
 ///
 /// # Errors
 /// [`ConfigFault::UnknownKey`] if a name in `columns` is neither a key of the agreement nor a
-/// column of values that this party's file may have.
+/// column of values, or one that is sent, that this party's file may have.
 pub fn key_columns(
     agreement: &Agreement,
     party: Option<&str>,
@@ -44,6 +45,11 @@ pub fn key_columns(
         if party.is_none_or(|party| party == values.of) {
             known.extend(values.all_columns());
         }
+    }
+    if let Some(sent) = &agreement.columns
+        && party.is_none_or(|party| party == sent.of)
+    {
+        known.extend(sent.columns.iter().map(|(name, _)| name.clone()));
     }
     if let Some(given) = columns.keys().find(|name| !known.contains(name)) {
         return Err(ConfigFault::UnknownKey { given: given.clone(), known }.into());
@@ -79,8 +85,24 @@ pub fn value_columns(
     })
 }
 
-/// What a run reads in addition to the keys under `agreement`; `values` are this party's.
-pub fn extra<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Extra<'a> {
+/// The columns that `party` sends, as its file names them; `None` if it sends none.
+pub fn payload_columns(
+    agreement: &Agreement,
+    party: &str,
+    columns: &BTreeMap<String, String>,
+) -> Option<PayloadColumns> {
+    let sent = agreement.columns_of(party)?;
+    let here = sent.columns.iter().map(|(name, of)| (named_here(name, columns), *of));
+    Some(PayloadColumns { columns: here.collect(), duplicates: sent.duplicates })
+}
+
+/// What a run reads in addition to the keys under `agreement`; `values` and `payloads` are this
+/// party's.
+pub fn extra<'a>(
+    agreement: &Agreement,
+    values: Option<&'a ValueColumns>,
+    payloads: Option<&'a PayloadColumns>,
+) -> Extra<'a> {
     let texts = text_limit(agreement);
     // A result with keys also has their rows, and so does the order of shares: without values,
     // either party may turn out to be the one whose rows are shared.
@@ -89,7 +111,9 @@ pub fn extra<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Ext
         Question::Shares(Some(_)) | Question::SharedValues { .. } => values.is_some(),
         _ => false,
     };
-    Extra { values, texts, rows: texts.is_some() || has_order, refused: None }
+    // A party that sends columns and receives the result needs the way back to its rows.
+    let rows = texts.is_some() || has_order || payloads.is_some();
+    Extra { values, texts, payloads, rows, refused: None }
 }
 
 fn named_here(name: &str, columns: &BTreeMap<String, String>) -> String {
@@ -101,12 +125,23 @@ pub fn key_limits(terms: &PartyTerms, strict: bool) -> KeyLimits {
     KeyLimits { max_rows: Some(terms.max_rows), strict, may_be_empty: terms.min_rows == 0 }
 }
 
-/// Checks that a file has no column with the name of one that the result adds.
+/// Checks that a file of `party`, if it is known, has no column with the name of one that the
+/// result adds.
 ///
 /// # Errors
 /// [`OutputError::ColumnTaken`].
-pub fn check_result_columns(agreement: &Agreement, source: &Source) -> Result<(), OutputError> {
-    check_added(source, &expected(agreement, None))
+pub fn check_result_columns(
+    agreement: &Agreement,
+    party: Option<&str>,
+    source: &Source,
+) -> Result<(), OutputError> {
+    check_added(source, &expected(agreement, party, None))
+}
+
+/// The names of the columns that the rows of `party`'s result get; of an unknown party those that
+/// every party's result gets.
+pub fn added_columns(agreement: &Agreement, party: Option<&str>) -> Vec<String> {
+    expected(agreement, party, None).names().map(str::to_owned).collect()
 }
 
 /// How encoded keys become items under `agreement`: as integers if [`Agreement::integer_items`]

@@ -45,6 +45,13 @@ impl Words<'_> {
             ));
         }
         points.extend(self.revealed_by_answer());
+        if let Some(columns) = &self.agreement.columns {
+            let (of, receiver) = (&columns.of, self.names().1);
+            points.push(format!(
+                "The columns of a key that {receiver} guesses: it gets them with the key. And \
+                 nothing vouches for what they say: {of} can send any values, of the agreed types."
+            ));
+        }
         if self.agreement.hide_sizes && self.agreement.integer_items().is_some() {
             points.push(
                 "The sizes, from a side that runs modified software: if there are few numbers for \

@@ -2,7 +2,7 @@
 
 use super::words::Words;
 use vesica_agreement::figures::grouped;
-use vesica_agreement::{MatchBounds, Question, ValueTerms};
+use vesica_agreement::{ColumnTerms, MatchBounds, Question, ValueTerms};
 use vesica_core::Learns;
 use vesica_protocols::{BoundsKept, Condition, Fact, Pairwise, Protocol};
 use vesica_records::Duplicates;
@@ -45,6 +45,16 @@ pub(super) fn within(bounds: MatchBounds) -> Option<String> {
             format!("at least {} and at most {}", grouped(min), grouped(max))
         }
     })
+}
+
+/// `the columns "ward" and "admitted"`.
+pub(super) fn named(columns: &ColumnTerms) -> String {
+    let names: Vec<String> = columns.columns.iter().map(|(name, _)| format!("{name:?}")).collect();
+    match &names[..] {
+        [one] => format!("the column {one}"),
+        [rest @ .., last] => format!("the columns {} and {last}", rest.join(", ")),
+        [] => String::new(),
+    }
 }
 
 impl Words<'_> {
@@ -292,9 +302,16 @@ impl Words<'_> {
             .clone()
             .or_else(|| self.answer_of_computation(receiver))
             .into_iter()
+            .chain(self.columns_learned())
             .chain(others)
             .collect::<Vec<_>>()
             .join("; ")
+    }
+
+    /// The columns that the receiver learns.
+    fn columns_learned(&self) -> Option<String> {
+        let columns = self.agreement.columns.as_ref()?;
+        Some(format!("for each of these {} of {}", named(columns), columns.of))
     }
 
     /// The answer to the question.

@@ -157,7 +157,12 @@ impl Words<'_> {
                     Some(most) => format!(", {} by cheating", grouped(most)),
                     None => String::new(),
                 };
-                vec![format!("{guesses}: up to {} in each run{modified}.", grouped(allowed))]
+                let columns = match &self.agreement.columns {
+                    Some(_) => ", with their columns",
+                    None => "",
+                };
+                let most = grouped(allowed);
+                vec![format!("{guesses}{columns}: up to {most} in each run{modified}.")]
             }
             Question::Cardinality => {
                 vec![format!("{guesses}: a count over one key shows whether the other has it.")]

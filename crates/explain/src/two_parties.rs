@@ -1,13 +1,15 @@
 //! An agreement of two parties without a helper in plain words.
 
-use crate::question::{all_columns, columns};
+use crate::question::{all_columns, columns, named};
 use crate::words::{Points, Screen, Words, of_keys};
 use vesica_agreement::figures::{bytes, grouped};
 use vesica_agreement::split::{self, Joined};
-use vesica_agreement::{Agreement, PARTITION_ROWS_MAX, Question, Roles, choice};
+use vesica_agreement::{Agreement, ColumnTerms, PARTITION_ROWS_MAX, Question, Roles, choice};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_partitions::{DISK_BYTES_PER_ROW, MAX_PARTITIONS};
 use vesica_protocols::{Fact, Partitions, Protocol, Security};
+use vesica_records::Duplicates;
+use vesica_records::payloads::CellType;
 
 /// What `agreement` means: the first screen, and part by part.
 pub(super) fn all(agreement: &Agreement) -> (Screen, Points) {
@@ -63,9 +65,40 @@ impl Words<'_> {
             (Question::Union { .. }, _) => "No row, and no column outside the key, leaves either \
                                             side; keys do, as described above."
                 .to_owned(),
-            _ => "No row, and no column outside the key, leaves either side.".to_owned(),
+            _ => match &self.agreement.columns {
+                Some(columns) => self.columns_sent(columns),
+                None => "No row, and no column outside the key, leaves either side.".to_owned(),
+            },
         });
         points
+    }
+
+    /// Which columns leave a side.
+    fn columns_sent(&self, columns: &ColumnTerms) -> String {
+        let (_, receiver) = self.names();
+        let (of, bytes) = (&columns.of, columns.payload_len());
+        let which = match columns.duplicates {
+            Duplicates::First => "Of several rows with the same key the first one counts.",
+            _ => "A file with two rows of the same key is refused.",
+        };
+        let types: Vec<String> = columns
+            .columns
+            .iter()
+            .map(|(name, holds)| match holds {
+                CellType::Text { max_bytes } => format!("{name:?} is text of up to {max_bytes} bytes"),
+                CellType::Integer => format!("{name:?} is a whole number"),
+                CellType::Date => format!("{name:?} is a date"),
+            })
+            .collect();
+        format!(
+            "Of the columns outside the key only {} of {of} leave{} that side: {}. {of} sends them \
+             for all of its keys, {} bytes each, encrypted under keys of which {receiver} can \
+             compute those of common keys only. {which}",
+            named(columns),
+            if columns.columns.len() == 1 { "s" } else { "" },
+            types.join(", "),
+            grouped(bytes as u64),
+        )
     }
 
     fn learned(&self) -> Vec<String> {

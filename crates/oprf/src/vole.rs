@@ -48,7 +48,7 @@ mod pass;
 mod plan;
 mod rows;
 
-pub use hashing::{Hashing, Seed, WithCoin};
+pub use hashing::{Hashing, Pads, Seed, WithCoin};
 pub use inputs::{Inputs, Shared};
 pub use plan::Plan;
 

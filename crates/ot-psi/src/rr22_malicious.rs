@@ -11,7 +11,7 @@
 //! | receiver learns | which of its own items the sender has; the size of the sender's set |
 //! | sender learns | the size of the receiver's set; when both learn, also which of its own items the receiver has |
 //! | flights | 7, for 2^16 items each |
-//! | payload bytes | VOLE(m) + 32 + 48 + 16·m + 32 + 32 + tags(n_x, 128), and p·n_x with [`Learns::Both`] |
+//! | payload bytes | VOLE(m) + 32 + 48 + 16·m + 32 + 32 + tags(n_x, 128), p·n_x with [`Learns::Both`], and n_x payloads if there are any |
 //! | p | ⌈(λ + ⌈log n_x⌉) / 8⌉ bytes |
 //!
 //! ```text
@@ -29,8 +29,9 @@
 //!    8  w = w_s + w_r;  w_s         ───────────────▶    H(w_s) right?  w = w_s + w_r
 //!    9  F(x) = H_t(G(x), w)                             F(y) = H_t(G(y), w)
 //!   10  {F(x)}, sorted              ───────────────▶    y is common iff F(y) is among them
+//!   11  [payloads] p(x) ⊕ pad(G(x), w), in the order of the tags ──▶ [payloads] p(y) of common y
 //!    ── the sender's set is fixed: in partitions, the receiver waits here for all of them ──
-//!   11  [both] x is common iff proved ◀─────────────    [both] a proof for each common tag
+//!   12  [both] x is common iff proved ◀─────────────    [both] a proof for each common tag
 //! ```
 //!
 //! Steps 2 to 6 are those of [`vesica_oprf::vole`], whose output is G here. B = F = GF(2^128), H_o
@@ -46,6 +47,13 @@
 //! [`Learns::Both`] the receiver also checks, before it answers, that the sender's tags contain all
 //! shared items. If they do not, it fails. This depends on the tags alone and so tells the sender
 //! nothing.
+//!
+//! **Payloads.** The pad of an item is an output of the pseudorandom function as F is: more blocks of
+//! H_t under labels of their own ([`Pads`]), which F(x) tells nothing about. So a receiver can
+//! decrypt the payload of an item exactly if it can recognise its tag: the bounds below on its set
+//! hold for payloads too. A sender that deviates can give each of its items any payload, also one
+//! that is not of the agreed form; the receiver learns nothing from that before its last message,
+//! and so cannot show it.
 //!
 //! **What a party that deviates can do.** The sender can choose its set, of at most n_x less the
 //! shared items, except that it can find items with equal tags with 2^64 hashes a pair. The
@@ -83,10 +91,12 @@ use vesica_core::hash::derive;
 use vesica_core::params::ceil_log2;
 use vesica_core::tagged::{Gathered, Tagged};
 use vesica_core::{
-    Block, Error, Learns, Malicious, Misbehaviour, PsiParams, Result, Role, Secret, SessionId,
+    Block, Error, Learns, Malicious, Misbehaviour, PayloadLen, PsiParams, Result, Role, Secret,
+    SessionId,
 };
 use vesica_net::Context;
-use vesica_oprf::vole::{self, Plan, Seed, Shared, WithCoin};
+use vesica_oprf::vole::{self, Pads, Plan, Seed, Shared, WithCoin};
+use vesica_party::payloads::{self, Pad};
 use vesica_party::{
     COINS_LEN, Committed, Comparison, Input, Output, Party, Steps, answer, check_set_len,
     sorted_tags,
@@ -94,6 +104,7 @@ use vesica_party::{
 
 const COIN_LABEL: &str = "vesica v1 rr22 malicious coin";
 const TAG_LABEL: &str = "vesica v1 rr22 malicious tag";
+const PAYLOAD_LABEL: &str = "vesica v1 rr22 malicious payload";
 const PROOF_LABEL: &str = "vesica v1 rr22 malicious proof";
 
 /// F has κ bits.
@@ -142,6 +153,7 @@ fn commit_sender(params: &PsiParams, input: Input, ctx: &mut Context) -> Result<
     };
     // 6. K = b + AΔ; G(x) = H_o(Decode(K, x) − Δ·H_B(x, r), x)
     let shared = input.shared();
+    let payloads = input.payloads().cloned();
     let (mut of_shared, mut masks) =
         (Shared::new(shared.clone()), Block::zeros(input.items().len()));
     let x = |_: &mut Context, _: &Seed| Ok(input.into_items());
@@ -155,7 +167,7 @@ fn commit_sender(params: &PsiParams, input: Input, ctx: &mut Context) -> Result<
     if proof != of_shared.proof(session) {
         return Err(Misbehaviour::SharedNotProved.into());
     }
-    Ok(Committed { masks, shared, coins: coins_of(&opening.0, w_r) })
+    Ok(Committed { masks, shared, payloads, coins: coins_of(&opening.0, w_r) })
 }
 
 /// Steps 1 to 7 of the receiver.
@@ -187,12 +199,12 @@ fn commit_receiver(params: &PsiParams, input: Input, ctx: &mut Context) -> Resul
     // 7. Proof that P holds the shared items.
     ctx.peer()?.send(&of_shared.proof(session))?;
     ctx.peer()?.flush()?;
-    Ok(Committed { masks, shared, coins: coins_of(&commitment, w_r) })
+    Ok(Committed { masks, shared, payloads: None, coins: coins_of(&commitment, w_r) })
 }
 
-/// Steps 8 to 10 of the sender.
+/// Steps 8 to 11 of the sender.
 fn send_tags(params: &PsiParams, committed: Committed, ctx: &mut Context) -> Result<Comparison> {
-    let Committed { masks, coins, .. } = committed;
+    let Committed { masks, payloads, coins, .. } = committed;
     let (opening, w_r) = of_coins(&coins);
     let (opening, own_len) = (Opening(opening), masks.len());
     // 8. w_s
@@ -203,6 +215,15 @@ fn send_tags(params: &PsiParams, committed: Committed, ctx: &mut Context) -> Res
     let mut f_x = sorted_tags::gather(tags(params));
     coin.tags(ctx, &masks, &mut f_x);
     let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, tags(params), f_x))?;
+    if let Some(len) = params.query().payload_len() {
+        // 11. Each payload, under its pad
+        let payloads = payloads.ok_or(Error::Bug("a sender has no payloads"))?;
+        let pads = coin.pads(len);
+        ctx.child("payloads", |ctx| {
+            let pad: Pad<'_> = &|masks, payloads| pads.apply(masks, payloads);
+            payloads::send(ctx, len, &order, &masks, &payloads, pad)
+        })?;
+    }
     let claims = match params.learns() {
         Learns::Receiver => Vec::new(),
         Learns::Both => {
@@ -218,9 +239,9 @@ fn send_tags(params: &PsiParams, committed: Committed, ctx: &mut Context) -> Res
     Ok(Comparison { output: Output::Nothing, claims })
 }
 
-/// Steps 8 to 10 of the receiver.
+/// Steps 8 to 11 of the receiver.
 fn find_tags(params: &PsiParams, committed: Committed, ctx: &mut Context) -> Result<Comparison> {
-    let Committed { masks, shared, coins } = committed;
+    let Committed { masks, shared, coins, .. } = committed;
     let (commitment, w_r) = of_coins(&coins);
     // 8. H(w_s) right? w = w_s + w_r
     let mut opening = Opening([0; COMMITMENT_LEN]);
@@ -251,11 +272,22 @@ fn find_tags(params: &PsiParams, committed: Committed, ctx: &mut Context) -> Res
             claims
         }
     };
-    let positions = sorted_tags::own_positions(&matches, params.receiver_len());
-    Ok(Comparison { output: Output::Positions(positions), claims })
+    let output = match params.query().payload_len() {
+        Some(len) => {
+            // 11. The payloads of common items
+            let (pads, sender_len) = (coin.pads(len), params.sender_len());
+            let (positions, payloads) = ctx.child("payloads", |ctx| {
+                let pad: Pad<'_> = &|masks, payloads| pads.apply(masks, payloads);
+                payloads::receive(ctx, len, sender_len, &matches, &masks, pad)
+            })?;
+            Output::Payloads { positions, payloads }
+        }
+        None => Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())),
+    };
+    Ok(Comparison { output, claims })
 }
 
-/// Step 11 of the sender: x is common iff proved.
+/// Step 12 of the sender: x is common iff proved.
 fn receive_proofs(params: &PsiParams, claims: &[Block], ctx: &mut Context) -> Result<Output> {
     let len = proof_len(params);
     let proofs = answer::receive_bytes(ctx, params.sender_len() * len)?;
@@ -269,7 +301,7 @@ fn receive_proofs(params: &PsiParams, claims: &[Block], ctx: &mut Context) -> Re
     Ok(answer::positions_of_flags(&is_common))
 }
 
-/// Step 11 of the receiver: for each place a proof, or random bytes of the same length.
+/// Step 12 of the receiver: for each place a proof, or random bytes of the same length.
 fn send_proofs(params: &PsiParams, claims: &[Block], ctx: &mut Context) -> Result<Output> {
     let len = proof_len(params);
     let mut proofs = vec![0; params.sender_len() * len];
@@ -329,7 +361,7 @@ impl Party for Whole {
         match role {
             _ if !params.has_empty_set() => STEPS.run(role, &params, input, ctx),
             Role::Sender => answer::receive_places(ctx, &params, &[]),
-            _ => Ok(Output::Positions(Vec::new())),
+            _ => Ok(payloads::nothing_common(&params)),
         }
     }
 }
@@ -348,12 +380,20 @@ fn tags(params: &PsiParams) -> Shape {
 struct Coin {
     tag: WithCoin,
     proof: WithCoin,
+    session: SessionId,
+    w: Block,
 }
 
 impl Coin {
     fn new(params: &PsiParams, w: Block) -> Self {
-        let of = |label| WithCoin::new(label, params.session(), w);
-        Self { tag: of(TAG_LABEL), proof: of(PROOF_LABEL) }
+        let session = *params.session();
+        let of = |label| WithCoin::new(label, &session, w);
+        Self { tag: of(TAG_LABEL), proof: of(PROOF_LABEL), session, w }
+    }
+
+    /// The pads of payloads.
+    fn pads(&self, len: PayloadLen) -> Pads {
+        Pads::new(PAYLOAD_LABEL, &self.session, self.w, len.bytes())
     }
 
     /// F of each mask, with its position.

@@ -3,7 +3,8 @@
 //!
 //! * [`RowItems`] — the items, in memory or in a file.
 //! * [`distinct`], [`Spread`], [`bits`] — from rows to items and back.
-//! * [`RowSet`] — a set of rows; [`RowEntries`] — how many entries a row has.
+//! * [`RowSet`] — a set of rows; [`RowEntries`] — how many entries a row has; [`PartnerColumns`] —
+//!   the other party's columns for the rows of a set.
 //! * [`Union`], [`Ids`] — results that name keys; [`KeyRows`] — the rows of own keys in them.
 //! * [`SharesOrder`] — what a party knows of the order of its shares.
 //! * [`self_check`] — the set with self-check items and padding, and the checks of a result.
@@ -14,10 +15,12 @@
 mod items;
 mod keys;
 mod order;
+mod partner;
 pub mod self_check;
 mod set;
 
 pub use items::{RowItems, Spread, bits, distinct};
 pub use keys::{IdEntry, Ids, KeyRows, Union, UnionEntry};
 pub use order::{OrderLine, SharesOrder};
+pub use partner::PartnerColumns;
 pub use set::{RowEntries, RowSet};

@@ -1,6 +1,8 @@
 //! A set of rows of a party's own file, one bit for each row.
 
+use crate::PartnerColumns;
 use std::fmt;
+use vesica_tables::AddedCell;
 
 /// Rows of this party's file: one bit for each row, in the order of the file. Rows count from 0,
 /// without the header.
@@ -9,7 +11,11 @@ pub struct RowSet {
     words: Vec<u64>,
     len: u64,
     keys: u64,
+    /// For each word how many rows of the set are in the words before; empty where nothing is kept
+    /// of single rows.
+    before: Vec<u64>,
     rules: Option<MatchedRules>,
+    partner: Option<PartnerColumns>,
 }
 
 /// The entries of a row, each of which can match.
@@ -35,8 +41,6 @@ struct MatchedRules {
     names: Vec<String>,
     /// For each row in the set, ascending, a bit for each rule.
     of_rows: Vec<u32>,
-    /// For each word of the set how many rows are in the words before.
-    before: Vec<u64>,
 }
 
 impl RowSet {
@@ -44,7 +48,7 @@ impl RowSet {
     /// `keys` different keys.
     pub fn new(words: Vec<u64>, len: u64, keys: u64) -> Self {
         debug_assert_eq!(words.len() as u64, len.div_ceil(64));
-        Self { words, len, keys, rules: None }
+        Self { words, len, keys, before: Vec::new(), rules: None, partner: None }
     }
 
     /// The rows with at least one set bit of `words`, which has a bit for each of `count` entries:
@@ -57,7 +61,7 @@ impl RowSet {
         let len = count / per_row;
         let bit = |entry: u64| words[(entry / 64) as usize] >> (entry % 64) & 1;
         let mut rows = vec![0; len.div_ceil(64) as usize];
-        let (mut of_rows, mut before) = (Vec::new(), Vec::new());
+        let mut of_rows = Vec::new();
         for row in 0..len {
             let (mut first, mut matched) = (row * per_row, 0_u32);
             for (rule, (_, most)) in entries.of_rules.iter().enumerate() {
@@ -67,15 +71,52 @@ impl RowSet {
             }
             rows[(row / 64) as usize] |= u64::from(matched != 0) << (row % 64);
             if entries.keeps_rules {
-                if row % 64 == 0 {
-                    before.push(of_rows.len() as u64);
-                }
                 of_rows.extend((matched != 0).then_some(matched));
             }
         }
         let names = || entries.of_rules.iter().map(|(name, _)| name.clone()).collect();
-        let rules = entries.keeps_rules.then(|| MatchedRules { names: names(), of_rows, before });
-        Self { rules, ..Self::new(rows, len, keys) }
+        let rules = entries.keeps_rules.then(|| MatchedRules { names: names(), of_rows });
+        Self { rules, ..Self::new(rows, len, keys) }.counted()
+    }
+
+    /// With the other party's columns for the rows of the set.
+    pub fn with_partner(self, partner: PartnerColumns) -> Self {
+        Self { partner: Some(partner), ..self }.counted()
+    }
+
+    /// With the numbers from which the place of a row in the set follows.
+    fn counted(mut self) -> Self {
+        let mut rows = 0;
+        let counts = self.words.iter().map(|word| {
+            let before = rows;
+            rows += u64::from(word.count_ones());
+            before
+        });
+        self.before = counts.collect();
+        self
+    }
+
+    /// How many rows of the set come before `row`; `None` for a row that is not in it.
+    fn place(&self, row: u64) -> Option<usize> {
+        if !self.contains(row) {
+            return None;
+        }
+        let word = (row / 64) as usize;
+        let earlier = self.words[word] & !(u64::MAX << (row % 64));
+        Some((self.before[word] + u64::from(earlier.count_ones())) as usize)
+    }
+
+    /// The other party's columns, if the set holds them.
+    pub fn partner(&self) -> Option<&PartnerColumns> {
+        self.partner.as_ref()
+    }
+
+    /// The cell of a row in one of the other party's columns. Empty for a row that is not in the
+    /// set, and where the set holds no columns.
+    pub fn partner_cell(&self, row: u64, column: usize) -> AddedCell {
+        let place = || self.place(row);
+        let cell = self.partner.as_ref().and_then(|partner| Some(partner.cell(place()?, column)));
+        cell.unwrap_or_default()
     }
 
     /// Whether the set holds the rules under which its rows match.
@@ -86,13 +127,11 @@ impl RowSet {
     /// The names of the rules under which a row matches, joined by `; `. Empty for a row that is
     /// not in the set, and where the set holds no rules.
     pub fn rules_of(&self, row: u64) -> String {
-        let Some(rules) = self.rules.as_ref().filter(|_| self.contains(row)) else {
+        let Some(rules) = &self.rules else { return String::new() };
+        let Some(place) = self.place(row) else {
             return String::new();
         };
-        let word = (row / 64) as usize;
-        let earlier = self.words[word] & !(u64::MAX << (row % 64));
-        let place = rules.before[word] + u64::from(earlier.count_ones());
-        let bits = rules.of_rows[place as usize];
+        let bits = rules.of_rows[place];
         let names = rules.names.iter().enumerate().filter(|(rule, _)| bits >> rule & 1 == 1);
         names.map(|(_, name)| &**name).collect::<Vec<_>>().join("; ")
     }

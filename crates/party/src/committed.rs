@@ -11,6 +11,7 @@
 
 use crate::{Input, Output};
 use std::ops::Range;
+use std::sync::Arc;
 use vesica_core::{Block, Learns, PsiParams, Result, Role, Secret};
 use vesica_net::Context;
 
@@ -102,6 +103,8 @@ pub struct Committed {
     pub masks: Vec<Block>,
     /// The positions of the items that both parties know.
     pub shared: Range<usize>,
+    /// The sender's payloads, in the order of the set, if the query has payloads.
+    pub payloads: Option<Arc<Vec<u8>>>,
     /// The party's coins.
     pub coins: Secret<[u8; COINS_LEN]>,
 }

@@ -12,6 +12,8 @@
 //! * [`assumptions`] — what protocols rest on, in the words of the catalogue.
 //! * [`sorted_tags`] — sends the sender's tags, sorted and coded, and compares them with the
 //!   receiver's.
+//! * [`payloads`] — sends the sender's payloads, of which the receiver can decrypt those of common
+//!   items.
 //! * [`answer`] — the last step of an intersection: the receiver tells the sender what is common.
 //!
 //! A protocol is two programs. The one below hides nothing: the sender sends its set, and the
@@ -50,6 +52,7 @@ pub mod assumptions;
 mod committed;
 mod learned;
 mod party;
+pub mod payloads;
 mod protocol;
 pub mod sorted_tags;
 

@@ -16,12 +16,14 @@ pub trait Party: Send {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output>;
 }
 
-/// What a party enters: its set and, if the query is about them, values or texts of its items.
+/// What a party enters: its set and, if the query is about them, values, texts or payloads of its
+/// items.
 #[derive(Clone)]
 pub struct Input {
     items: Arc<Vec<Item>>,
     values: Option<Arc<Vec<u64>>>,
     texts: Option<Arc<Vec<u8>>>,
+    payloads: Option<Arc<Vec<u8>>>,
     shared: Range<usize>,
 }
 
@@ -35,6 +37,12 @@ impl Input {
     /// texts at both parties.
     pub fn with_texts(items: Arc<Vec<Item>>, texts: Arc<Vec<u8>>) -> Self {
         Self { texts: Some(texts), ..items.into() }
+    }
+
+    /// `items`, with their payloads in the same order, all of the same length. The receiver gets
+    /// those of common items, also of those that both parties know.
+    pub fn with_payloads(items: Arc<Vec<Item>>, payloads: Arc<Vec<u8>>) -> Self {
+        Self { payloads: Some(payloads), ..items.into() }
     }
 
     /// The same input where both parties know the items at the positions `shared`, and both sets
@@ -58,6 +66,11 @@ impl Input {
         self.texts.as_ref()
     }
 
+    /// The payloads of the items, if this party has them.
+    pub fn payloads(&self) -> Option<&Arc<Vec<u8>>> {
+        self.payloads.as_ref()
+    }
+
     /// The positions of the items that both parties know.
     pub fn shared(&self) -> Range<usize> {
         self.shared.clone()
@@ -68,7 +81,7 @@ impl Input {
         self.items
     }
 
-    /// Refuses values, texts and shared items where there should be none, and those that are
+    /// Refuses values, texts, payloads and shared items where there should be none, and those that are
     /// missing, too many or too long.
     pub fn check(&self, params: &PsiParams, role: Role) -> Result<()> {
         if self.shared.len() != params.shared_len() || self.shared.end > self.items.len() {
@@ -78,6 +91,11 @@ impl Input {
         let texts_len = query.text_len().map(|len| len.bytes() * self.items.len());
         if self.texts.as_ref().map(|texts| texts.len()) != texts_len {
             return Err(ParameterError::Texts.into());
+        }
+        let payload_len = query.payload_len().filter(|_| role == Role::Sender);
+        let payloads_len = payload_len.map(|len| len.bytes() * self.items.len());
+        if self.payloads.as_ref().map(|payloads| payloads.len()) != payloads_len {
+            return Err(ParameterError::Payloads.into());
         }
         match (query.values_of(role), &self.values) {
             (None, None) => Ok(()),
@@ -95,7 +113,7 @@ impl Input {
 
 impl From<Arc<Vec<Item>>> for Input {
     fn from(items: Arc<Vec<Item>>) -> Self {
-        Self { items, values: None, texts: None, shared: 0..0 }
+        Self { items, values: None, texts: None, payloads: None, shared: 0..0 }
     }
 }
 
@@ -107,6 +125,14 @@ pub enum Output {
     Nothing,
     /// The positions, ascending, of the common items in this party's own list.
     Positions(Vec<usize>),
+    /// The positions, ascending, of the common items in this party's own list, and the sender's
+    /// payloads of them, one after the other.
+    Payloads {
+        /// The positions.
+        positions: Vec<usize>,
+        /// The payloads, in the order of the positions.
+        payloads: Vec<u8>,
+    },
     /// How many items are common.
     Cardinality(u64),
     /// Whether at least as many items are common as were asked for.

@@ -296,6 +296,8 @@ pub struct Protocol {
     /// Whether it takes several values for an item, and values with a sign. The values are then the
     /// sender's, and the receiver learns how many items are common.
     pub wide_values: bool,
+    /// Whether an intersection can give the receiver the sender's payloads of common items.
+    pub payloads: bool,
     /// Whether a run in which both learn may send fewer bytes than `bytes`, depending on the
     /// result.
     pub bytes_depend_on_result: bool,
@@ -454,6 +456,14 @@ impl Protocol {
         }
         if !self.learners_of(operation).contains(&params.learns()) {
             return Err(ParameterError::IsForReceiver.into());
+        }
+        if params.query().payload_len().is_some() {
+            if !self.payloads {
+                return Err(ParameterError::UnsupportedPayloads.into());
+            }
+            if params.runs() != Runs::ONE {
+                return Err(ParameterError::UnsupportedRuns.into());
+            }
         }
         if let Some(values) = params.query().values() {
             let is_taken =

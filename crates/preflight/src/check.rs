@@ -10,9 +10,10 @@ use vesica_agreement::Agreement;
 use vesica_core::{Item, Operation};
 use vesica_engine::disk::check_scratch;
 use vesica_engine::terms::{
-    check_result_columns, extra, key_columns, key_items, key_limits, value_columns,
+    check_result_columns, extra, key_columns, key_items, key_limits, payload_columns, value_columns,
 };
 use vesica_engine::{ConfigFault, Error, MEMORY_BYTES_DEFAULT};
+use vesica_records::payloads::PayloadColumns;
 use vesica_records::{
     Extra, KeyColumn, KeyLimits, KeyRule, NO_ITEM, RefusedList, StreamError, Survey, ValueColumns,
     survey_items, survey_keys,
@@ -106,6 +107,7 @@ pub struct Check<'a> {
     party: Option<&'a str>,
     key: Vec<KeyColumn>,
     values: Option<ValueColumns>,
+    payloads: Option<PayloadColumns>,
     options: Options,
 }
 
@@ -127,8 +129,10 @@ impl<'a> Check<'a> {
     ) -> Result<Self, Error> {
         let party = party.map(|party| &*agreement.terms_of(party).name);
         let key = key_columns(agreement, party, &options.columns)?;
-        let values = party.and_then(|party| value_columns(agreement, party, &options.columns));
-        Ok(Self { agreement, party, key, values, options: options.clone() })
+        let columns = &options.columns;
+        let values = party.and_then(|party| value_columns(agreement, party, columns));
+        let payloads = party.and_then(|party| payload_columns(agreement, party, columns));
+        Ok(Self { agreement, party, key, values, payloads, options: options.clone() })
     }
 
     /// Reads all rows of `source` once, even if they have faults.
@@ -159,7 +163,7 @@ impl<'a> Check<'a> {
         let mut survey = Survey::new(self.key.clone(), self.options.shape_rows);
         let pass = match self.agreement.operation() {
             // Such a run does not keep all items in memory, and neither does its check.
-            Operation::Intersection => {
+            Operation::Intersection if self.payloads.is_none() => {
                 self.stream(source, &limits, &mut survey, list.as_ref(), progress)
             }
             _ => self.keep(source, &limits, &mut survey, list.as_ref(), progress),
@@ -211,7 +215,7 @@ impl<'a> Check<'a> {
     fn output_fault(&self, source: &Source) -> Option<Refused> {
         let receives = |party| self.agreement.is_receiver_of_result(party);
         let is_written = self.party.is_none_or(receives);
-        check_result_columns(self.agreement, source)
+        check_result_columns(self.agreement, self.party, source)
             .err()
             .filter(|_| is_written)
             .map(Refused::Output)
@@ -237,7 +241,8 @@ impl<'a> Check<'a> {
         refused: Option<&RefusedList>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Read, InputError> {
-        let extra = Extra { refused, ..extra(self.agreement, self.values.as_ref()) };
+        let (values, payloads) = (self.values.as_ref(), self.payloads.as_ref());
+        let extra = Extra { refused, ..extra(self.agreement, values, payloads) };
         let hash = key_items(self.agreement, &self.key);
         let set = survey_keys(source, extra, &hash, limits, survey, progress)?;
         Ok(Read { distinct: Some(set.counts.distinct), counts: set.counts, rules: Vec::new() })

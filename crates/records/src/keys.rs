@@ -7,6 +7,7 @@ use crate::faults::{FIRST_PLACES, Faults};
 use crate::key::{KeyColumn, key_cells};
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
+use crate::payloads::{PayloadColumns, Payloads};
 use crate::refused_list::RefusedList;
 use crate::row_numbers::RowNumbers;
 use crate::shapes::Shaper;
@@ -43,6 +44,8 @@ pub struct Extra<'a> {
     pub values: Option<&'a ValueColumns>,
     /// The most bytes of a key's text, where texts are wanted.
     pub texts: Option<usize>,
+    /// Columns whose cells are payloads.
+    pub payloads: Option<&'a PayloadColumns>,
     /// Whether the numbers of the rows of each key are wanted.
     pub rows: bool,
     /// The list of refused rows, if one is wanted.
@@ -129,6 +132,8 @@ pub struct KeySet {
     pub values: Option<Vec<u64>>,
     /// The text of each item's key, where texts were asked for.
     pub texts: Option<KeyTexts>,
+    /// The payload of each item, where payloads were asked for, one after the other.
+    pub payloads: Option<Vec<u8>>,
     /// The rows of each item, where they were asked for.
     pub rows: Option<RowNumbers>,
     /// The outcome of the rows.
@@ -380,10 +385,11 @@ struct Collector<'a> {
     items: Vec<Item>,
     values: Option<Values<'a>>,
     texts: Option<TextCollector>,
+    payloads: Option<Payloads<'a>>,
     rows: Option<RowNumbers>,
     /// Rows that are at fault so that they have no key.
     left_out: u64,
-    /// Of the rows that gave an item, where there are values.
+    /// Of the rows that gave an item, where there are values or payloads.
     places: Places,
     compact_at: usize,
 }
@@ -399,7 +405,8 @@ impl Collector<'_> {
     }
 
     fn sort_distinct(&mut self, is_last: bool) -> Result<(), InputError> {
-        if self.values.is_none() && self.texts.is_none() && self.rows.is_none() {
+        let has_more = self.values.is_some() || self.payloads.is_some();
+        if !has_more && self.texts.is_none() && self.rows.is_none() {
             sort_distinct(&mut self.items);
             return Ok(());
         }
@@ -410,6 +417,13 @@ impl Collector<'_> {
             let tally = &mut self.tally;
             let mut fault = |error, file: &InFile| tally.fault_in(error, file);
             values.merge(groups.iter(), &self.places, is_last, &mut fault)?;
+        }
+        if let Some(payloads) = &mut self.payloads {
+            let tally = &mut self.tally;
+            let mut fault = |error, file: &InFile| tally.fault_in(error, file);
+            payloads.merge(groups.iter(), &self.places, &mut fault)?;
+        }
+        if has_more {
             self.places.keep_first(groups.iter());
         }
         if let Some(collector) = &mut self.texts {
@@ -450,17 +464,19 @@ impl Visit for Collector<'_> {
         };
         match outcome {
             Outcome::Item => {
+                let tally = &mut self.tally;
+                let mut bad = |column: &str, fault| {
+                    let (path, column) = (tally.file.path.to_path_buf(), column.to_owned());
+                    let place = row.place();
+                    tally.fault(InputError::BadValue { path, place, column, fault })
+                };
                 if let Some(values) = &mut self.values {
-                    let tally = &mut self.tally;
-                    values.take(row, |column, fault| {
-                        let (path, column) = (tally.file.path.to_path_buf(), column.to_owned());
-                        tally.fault(InputError::BadValue {
-                            path,
-                            place: row.place(),
-                            column,
-                            fault,
-                        })
-                    })?;
+                    values.take(row, &mut bad)?;
+                }
+                if let Some(payloads) = &mut self.payloads {
+                    payloads.take(row, &mut bad)?;
+                }
+                if self.values.is_some() || self.payloads.is_some() {
                     self.places.push(row.place());
                 }
                 if let Some(rows) = &mut self.rows {
@@ -503,11 +519,11 @@ pub fn read_keys(
     read_keys_with(source, columns, Extra::default(), hash, limits, progress)
 }
 
-/// Like [`read_keys`], and also reads the values, texts and rows that `extra` asks for, and adds
-/// refused rows to its list.
+/// Like [`read_keys`], and also reads the values, texts, payloads and rows that `extra` asks for,
+/// and adds refused rows to its list.
 ///
 /// Values take 16 bytes for a row with a key and 8 for each further column, texts their length and
-/// 8, rows 16; sorting takes the same again.
+/// 8, payloads their length and 8, rows 16; sorting takes the same again.
 ///
 /// # Errors
 /// Errors of [`read_keys`], [`InputError::BadValue`], [`InputError::TotalTooLarge`],
@@ -559,12 +575,17 @@ fn read<'a>(
             cells.push(source.group_column(&groups.by)?);
         }
     }
+    let before_payloads = cells.len();
+    for (column, _) in extra.payloads.into_iter().flat_map(|payloads| &payloads.columns) {
+        cells.push(source.value_column(column)?);
+    }
     let mut collector = Collector {
         pass: KeyPass::new(columns, hash),
         tally: Tally::new(source, columns, limits, found, extra.refused)?,
         items: Vec::new(),
         values: extra.values.map(|values| Values::new(values, columns.len())),
         texts: extra.texts.map(TextCollector::new),
+        payloads: extra.payloads.map(|columns| Payloads::new(columns, before_payloads)),
         rows: extra.rows.then(RowNumbers::default),
         left_out: 0,
         places: Places::default(),
@@ -575,7 +596,8 @@ fn read<'a>(
     collector.pass.flush(&mut collector.items);
     collector.sort_distinct(true)?;
     let frequent = collector.pass.frequent(columns);
-    let Collector { tally, items, values, texts, rows: numbers, left_out, .. } = collector;
+    let Collector { tally, items, values, texts, payloads, rows: numbers, left_out, .. } =
+        collector;
     let mut counts = tally.finish(rows, items.len() as u64, None)?;
     counts.frequent = frequent;
     counts.distinct = items.len() as u64;
@@ -583,5 +605,6 @@ fn read<'a>(
     counts.without_value = values.as_ref().map_or(0, |values| values.empty);
     let values = values.map(Values::into_values);
     let texts = texts.map(|collector| collector.texts);
-    Ok(KeySet { items, values, texts, rows: numbers, counts })
+    let payloads = payloads.map(Payloads::into_payloads);
+    Ok(KeySet { items, values, texts, payloads, rows: numbers, counts })
 }

@@ -7,6 +7,7 @@
 //! * [`encoding`] — the injective encoding of a composite key.
 //! * [`read_keys`] — first pass: rows to a sorted set of distinct items;
 //!   [`read_keys_with`] — also the values of columns, and the texts of keys.
+//! * [`payloads`] — cells of columns that the other party gets with common keys.
 //! * [`stream_items`] — the same pass for sets of any size: the item of every row, in the order of
 //!   the rows.
 //! * [`survey_keys`], [`survey_items`] — the same passes, which count faults of rows and continue;
@@ -29,6 +30,7 @@ mod key_items;
 mod key_pass;
 mod keys;
 mod never;
+pub mod payloads;
 mod refused_list;
 mod row_numbers;
 mod rule;

@@ -90,11 +90,6 @@ impl ValueColumns {
         self.columns.get(index / self.groups()).map_or(by, String::as_str)
     }
 
-    fn contain(&self, value: i128) -> bool {
-        let (min, max) = range(self.bits, self.signed);
-        (min..=max).contains(&value)
-    }
-
     /// The number of a stored value: 64 bits, two's complement.
     fn number(&self, kept: u64) -> i128 {
         if self.signed { i128::from(kept as i64) } else { i128::from(kept) }
@@ -135,7 +130,9 @@ impl<'a> Values<'a> {
         let mut is_empty = false;
         self.row.clear();
         for (index, column) in self.columns.columns.iter().enumerate() {
-            let value = match parse(row.cell(self.at + index, &mut self.scratch), self.columns) {
+            let (bits, signed) = (self.columns.bits, self.columns.signed);
+            let cell = row.cell(self.at + index, &mut self.scratch);
+            let value = match parse(cell, bits, signed) {
                 Ok(value) => value,
                 Err(why) => {
                     bad(column, why)?;
@@ -180,19 +177,7 @@ impl<'a> Values<'a> {
     ) -> Result<(), InputError> {
         let width = self.columns.width();
         if self.columns.duplicates == Duplicates::Refuse {
-            // In the order of the file, so that the first is reported.
-            let mut repeated: Vec<(u32, u32)> = groups
-                .clone()
-                .flat_map(|group| group[1..].iter().map(|row| (*row, group[0])))
-                .collect();
-            repeated.sort_unstable();
-            for (second, first) in repeated {
-                let (earlier, first) = places.get(first);
-                let (file, second) = places.get(second);
-                let first = if earlier.part == file.part { first } else { earlier.place(first) };
-                let path = file.path.to_path_buf();
-                fault(InputError::DuplicateKey { path, first, second }, file)?;
-            }
+            places.refuse_repeated(groups.clone(), fault)?;
         }
         let mut merged = Vec::new();
         for group in groups {
@@ -288,15 +273,34 @@ impl Places {
         (file, if self.are_rows { Place::Row(number) } else { Place::Line(number) })
     }
 
+    /// Calls `fault` for each row with the key of an earlier one.
+    pub(crate) fn refuse_repeated<'g>(
+        &self,
+        groups: impl Iterator<Item = &'g [u32]>,
+        fault: &mut dyn FnMut(InputError, &InFile) -> Result<(), InputError>,
+    ) -> Result<(), InputError> {
+        // In the order of the file, so that the first is reported.
+        let mut repeated: Vec<(u32, u32)> =
+            groups.flat_map(|group| group[1..].iter().map(|row| (*row, group[0]))).collect();
+        repeated.sort_unstable();
+        for (second, first) in repeated {
+            let (earlier, first) = self.get(first);
+            let (file, second) = self.get(second);
+            let first = if earlier.part == file.part { first } else { earlier.place(first) };
+            let path = file.path.to_path_buf();
+            fault(InputError::DuplicateKey { path, first, second }, file)?;
+        }
+        Ok(())
+    }
+
     /// Keeps the first place of each group, in the order of the groups.
     pub(crate) fn keep_first<'g>(&mut self, groups: impl Iterator<Item = &'g [u32]>) {
         self.numbers = groups.map(|group| self.numbers[group[0] as usize]).collect();
     }
 }
 
-/// The number in a cell, in stored form; `None` for an empty cell.
-fn parse(cell: &[u8], columns: &ValueColumns) -> Result<Option<u64>, ValueFault> {
-    let (bits, signed) = (columns.bits, columns.signed);
+/// The number of `bits` bits in a cell, in stored form; `None` for an empty cell.
+pub(crate) fn parse(cell: &[u8], bits: u32, signed: bool) -> Result<Option<u64>, ValueFault> {
     let text = trimmed(cell);
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if text.is_empty() {
@@ -309,7 +313,8 @@ fn parse(cell: &[u8], columns: &ValueColumns) -> Result<Option<u64>, ValueFault>
             .parse::<i128>()
             .ok()
             .map(|number| if minus.is_some() { -number } else { number });
-        return match number.filter(|number| columns.contain(*number)) {
+        let (min, max) = range(bits, signed);
+        return match number.filter(|number| (min..=max).contains(number)) {
             Some(number) => Ok(Some(number as u64)),
             None if signed => Err(ValueFault::OutOfRange { bits }),
             None => Err(ValueFault::TooLarge { bits }),
@@ -328,9 +333,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str, bits: u32, signed: bool) -> Result<Option<u64>, ValueFault> {
-        let columns = vec!["v".to_owned()];
-        let duplicates = Duplicates::Sum;
-        parse(text.as_bytes(), &ValueColumns { columns, groups: None, bits, signed, duplicates })
+        parse(text.as_bytes(), bits, signed)
     }
 
     #[test]

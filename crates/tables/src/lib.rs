@@ -32,7 +32,7 @@ mod second_pass;
 mod sink;
 mod source;
 
-pub use added::{Added, AddedTexts};
+pub use added::{Added, AddedCell, AddedColumn, AddedType};
 pub use column_names::distinct_columns;
 pub use columnar::{Batches, CellColumn, panic_is_caught};
 pub use figures::{TableWriter, write_figures};

@@ -70,15 +70,15 @@ pub fn check_added_output(
 /// # Errors
 /// [`OutputError::ColumnTaken`].
 pub fn check_added(source: &Source, added: &Added<'_>) -> Result<(), OutputError> {
-    let texts = added.texts.map(|texts| texts.name);
-    let is_taken = |name: &str| source.columns().iter().any(|column| column == name);
-    let taken =
-        |column: &str, is_mark| OutputError::ColumnTaken { column: column.to_owned(), is_mark };
-    match (texts, added.mark) {
-        (Some(name), _) if is_taken(name) => Err(taken(name, false)),
-        (texts, Some(mark)) if is_taken(mark) || texts == Some(mark) => Err(taken(mark, true)),
-        _ => Ok(()),
+    let mut taken: Vec<&str> = source.columns().iter().map(String::as_str).collect();
+    for (at, name) in added.names().enumerate() {
+        if taken.contains(&name) {
+            let (column, is_mark) = (name.to_owned(), at == added.columns.len());
+            return Err(OutputError::ColumnTaken { column, is_mark });
+        }
+        taken.push(name);
     }
+    Ok(())
 }
 
 /// Checks that a unit holds each timestamp of a file, for the files of a folder the same one.

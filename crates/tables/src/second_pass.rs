@@ -1,7 +1,7 @@
 //! The second pass: the rows of a bitmap, or all rows, whole, in input order, also with more
 //! columns than the input has; the whole file or nothing.
 
-use crate::added::Added;
+use crate::added::{Added, AddedCell};
 use crate::columnar::cells::{CellForm, TextColumn};
 use crate::columnar::{RowBatches, Table, no_text};
 use crate::output::{OutputOptions, TempOutput, check_added};
@@ -79,31 +79,26 @@ pub fn write_with(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Written, WriteError> {
     check_added(source, added)?;
-    let (wanted, added) = (Wanted::new(wanted, rows), *added);
+    let wanted = Wanted::new(wanted, rows);
     let output = TempOutput::create(source, options)?;
     let meter = Meter::new(source.len_bytes(), progress);
     let mut pass = Pass { source, wanted, added, meter, written: Written { rows: 0, wanted: 0 } };
     let out = output.writer()?;
     match (source.file_layout(), output.format().format) {
         (Layout::Text(_), Format::Parquet) => {
-            let texts = added.texts.map(|texts| texts.name.to_owned());
-            let names: Vec<String> = source.columns().iter().cloned().chain(texts).collect();
-            let mut table = TextTable::marked(out, &names, added.mark, output.path())?;
+            let mut table = TextTable::with(out, source.columns(), added, output.path())?;
             let mut scratch = Vec::new();
             pass.text(|record, file, more| {
-                more.mark.into_iter().for_each(|mark| table.mark(mark));
-                if let Some(text) = &more.text {
-                    table.cell(names.len() - 1, text.as_bytes());
-                }
+                table.add(more.cells, more.mark);
                 push_text(&mut table, record, file, &mut scratch)
             })?;
             table.finish()?;
         }
         (Layout::Text(layout), format) => pass.text_to_text(layout, format, out, &output)?,
         (Layout::Parquet(table), Format::Parquet) => {
-            let schema = written_schema(source, table, &added)?;
+            let schema = written_schema(source, table, added)?;
             let mut sink = ParquetSink::like(out, table, &schema, output.path())?;
-            pass.table(|rows, file| Ok(sink.write(&whole_rows(rows, file, &schema)?)?))?;
+            pass.table(|rows, file| Ok(sink.write(&whole_rows(rows, file, added, &schema)?)?))?;
             sink.finish()?;
         }
         (Layout::Parquet(_), format) => pass.table_to_text(format, out, &output)?,
@@ -131,9 +126,9 @@ fn written_schema(
         return Ok(schema);
     }
     let mut fields = schema.fields().to_vec();
-    let texts = added.texts.map(|texts| Field::new(texts.name, DataType::Utf8, false));
+    let columns = added.columns.iter().map(|column| column.holds.field(&column.name));
     let mark = added.mark.map(|mark| Field::new(mark, DataType::Boolean, false));
-    fields.extend(texts.into_iter().chain(mark).map(Arc::new));
+    fields.extend(columns.chain(mark).map(Arc::new));
     Ok(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
 }
 
@@ -186,29 +181,31 @@ impl<'a> Wanted<'a> {
 struct Pass<'a, 'p> {
     source: &'a Source,
     wanted: Wanted<'a>,
-    added: Added<'a>,
+    added: &'a Added<'a>,
     meter: Meter<'p>,
     written: Written,
 }
 
 /// What is added to a record.
 struct More {
-    text: Option<String>,
+    cells: Vec<AddedCell>,
     /// Whether it is wanted, if all are written.
     mark: Option<bool>,
 }
 
 impl More {
     /// The cells in text.
-    fn cells(&self) -> impl Iterator<Item = &str> {
-        self.text.as_deref().into_iter().chain(self.mark.map(digit))
+    fn texts(&self) -> Vec<String> {
+        let mark = self.mark.map(|mark| digit(mark).to_owned());
+        self.cells.iter().map(AddedCell::to_string).chain(mark).collect()
     }
 }
 
 /// Rows to be written.
 struct Rows<'b> {
     batch: &'b RecordBatch,
-    texts: Option<Vec<String>>,
+    /// What is added to each of them.
+    cells: Vec<Vec<AddedCell>>,
     /// Which of them are wanted, if all are written.
     marks: Option<BooleanBuffer>,
     /// The number in the file of the first row of the batch's row group, from 1.
@@ -221,17 +218,17 @@ impl Pass<'_, '_> {
         &mut self,
         mut write: impl FnMut(Record<'_>, &SourceFile<'_>, More) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
-        let Added { texts, mark } = self.added;
+        let added = self.added;
         for index in 0..self.source.files() {
             let file = self.source.file(index)?;
             let (mut reader, _) = file.records()?;
             while let Some(record) = reader.next_record()? {
                 let is_wanted = self.wanted.next();
-                if is_wanted || mark.is_some() {
+                if is_wanted || added.mark.is_some() {
                     self.written.rows += 1;
                     self.written.wanted += u64::from(is_wanted);
-                    let text = texts.map(|texts| (texts.of)(self.wanted.rows - 1));
-                    write(record, &file, More { text, mark: mark.map(|_| is_wanted) })?;
+                    let cells = added.cells(self.wanted.rows - 1);
+                    write(record, &file, More { cells, mark: added.mark.map(|_| is_wanted) })?;
                 }
                 if self.wanted.rows.is_multiple_of(ROWS_PER_TICK) {
                     let bytes = file.bytes_before + reader.bytes_done();
@@ -294,8 +291,9 @@ impl Pass<'_, '_> {
             }
             self.text(|record, file, more| {
                 let (body, whole) = record.raw();
-                let named = file.named.iter().map(Option::as_deref);
-                let end = end_of_record(named.chain(more.cells().map(Some)), layout.delimiter);
+                let (named, texts) = (file.named.iter().map(Option::as_deref), more.texts());
+                let added = texts.iter().map(|text| Some(text.as_str()));
+                let end = end_of_record(named.chain(added), layout.delimiter);
                 copy(body, whole, &end, ends_with_delimiter(file))
             })?;
         } else {
@@ -311,7 +309,7 @@ impl Pass<'_, '_> {
                     writer.push(record.cell(index, &mut scratch));
                 }
                 file.named_cells().for_each(|cell| writer.push(cell));
-                more.cells().for_each(|cell| writer.push(cell.as_bytes()));
+                more.texts().iter().for_each(|cell| writer.push(cell.as_bytes()));
                 Ok(writer.finish(&mut sink)?)
             })?;
         }
@@ -352,8 +350,8 @@ impl Pass<'_, '_> {
             let bit = |row: usize| self.wanted.bit(first_row + row as u64);
             let mask = BooleanBuffer::collect_bool(rows, bit);
             let wanted = mask.count_set_bits();
-            let Added { texts, mark } = self.added;
-            let (written, selected) = match mark {
+            let added = self.added;
+            let (written, selected) = match added.mark {
                 Some(_) => (rows, BooleanBuffer::new_set(rows)),
                 None => (wanted, mask.clone()),
             };
@@ -373,11 +371,10 @@ impl Pass<'_, '_> {
                 if len > written - done {
                     return Err(damaged().into());
                 }
-                let texts = texts
-                    .map(|texts| numbers.by_ref().take(len).map(|row| (texts.of)(row)).collect());
-                let marks = mark.map(|_| mask.slice(done, len));
+                let cells = numbers.by_ref().take(len).map(|row| added.cells(row)).collect();
+                let marks = added.mark.map(|_| mask.slice(done, len));
                 let group_from = first_row - rows_before + 1;
-                write(Rows { batch: &batch, texts, marks, group_from }, file)?;
+                write(Rows { batch: &batch, cells, marks, group_from }, file)?;
                 done += len;
                 let rows = self.wanted.rows;
                 let bytes = file.bytes_before + file.bytes_at_row(rows - rows_before, table);
@@ -403,7 +400,7 @@ impl Pass<'_, '_> {
         source.columns().iter().for_each(|name| writer.push(name.as_bytes()));
         self.added.names().for_each(|name| writer.push(name.as_bytes()));
         writer.finish(&mut sink)?;
-        self.table(|Rows { batch, texts: added, marks, group_from }, file| {
+        self.table(|Rows { batch, cells, marks, group_from }, file| {
             let mut texts = Vec::with_capacity(batch.num_columns());
             for (array, field) in batch.columns().iter().zip(batch.schema_ref().fields()) {
                 let text = TextColumn::new(array, CellForm::written(field))
@@ -413,7 +410,7 @@ impl Pass<'_, '_> {
             for row in 0..batch.num_rows() {
                 texts.iter().for_each(|text| writer.push(text.cell(row)));
                 file.named_cells().for_each(|cell| writer.push(cell));
-                added.iter().for_each(|added| writer.push(added[row].as_bytes()));
+                cells[row].iter().for_each(|cell| writer.push(cell.to_string().as_bytes()));
                 if let Some(marks) = &marks {
                     writer.push(digit(marks.value(row)).as_bytes());
                 }
@@ -464,8 +461,9 @@ fn digit(mark: bool) -> &'static str {
 /// Rows of `file` with all columns of `schema`, whose last ones are the columns from folder names,
 /// and what is added.
 fn whole_rows(
-    Rows { batch, texts, marks, .. }: Rows<'_>,
+    Rows { batch, cells, marks, .. }: Rows<'_>,
     file: &SourceFile<'_>,
+    added: &Added<'_>,
     schema: &SchemaRef,
 ) -> Result<RecordBatch, InputError> {
     let mut columns = batch.columns().to_vec();
@@ -473,7 +471,9 @@ fn whole_rows(
         let cells = std::iter::repeat_n(cell.as_deref(), batch.num_rows());
         columns.push(Arc::new(cells.collect::<StringArray>()) as ArrayRef);
     }
-    columns.extend(texts.map(|texts| Arc::new(StringArray::from(texts)) as ArrayRef));
+    for (at, column) in added.columns.iter().enumerate() {
+        columns.push(column.holds.array(cells.iter().map(|cells| cells[at].clone())));
+    }
     columns.extend(marks.map(|marks| Arc::new(BooleanArray::new(marks, None)) as ArrayRef));
     let damaged = |_| InputError::DamagedParquet { path: file.path().to_path_buf() };
     RecordBatch::try_new(Arc::clone(schema), columns).map_err(damaged)

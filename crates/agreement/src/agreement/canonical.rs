@@ -1,6 +1,7 @@
 //! The canonical text form of an agreement, and its hash.
 
 use super::Agreement;
+use super::columns::ColumnTerms;
 use super::limits::{ALL, FORMAT_VERSION, MAX_ROWS, NEVER, PARTITION_ROWS_MAX, REPEATS_DEFAULT};
 use super::parties::PartyTerms;
 use super::question::Question;
@@ -103,6 +104,9 @@ impl Agreement {
         }
         write_keys(&self.keys, &mut out);
         write_rules(&self.rules, &self.keys, &mut out);
+        if let Some(columns) = &self.columns {
+            write_columns(columns, &mut out).expect("a string takes any text");
+        }
         write_parties(&self.parties, &mut out);
         out
     }
@@ -214,6 +218,18 @@ fn write_rules(rules: &[KeyRule], keys: &[Key], out: &mut String) {
             write_line(out, "most", &rule.most);
         }
     }
+}
+
+/// Appends the table of `terms`.
+fn write_columns(terms: &ColumnTerms, out: &mut String) -> fmt::Result {
+    let names: Vec<String> =
+        terms.columns.iter().map(|(name, _)| Quoted(name).to_string()).collect();
+    let types: Vec<String> = terms.columns.iter().map(|(_, of)| format!("\"{of}\"")).collect();
+    out.push_str("\n[[columns]]\n");
+    writeln!(out, "of = {}", Quoted(&terms.of))?;
+    writeln!(out, "names = [{}]", names.join(", "))?;
+    writeln!(out, "types = [{}]", types.join(", "))?;
+    writeln!(out, "duplicates = \"{}\"", terms.duplicates)
 }
 
 /// Appends the tables of `parties`.

@@ -28,7 +28,7 @@ const HELPER_NAME_DEFAULT: &str = "helper";
 const MIN_DUMMIES: u32 = 2;
 
 /// Fields of agreements without a helper.
-const OTHER_FIELDS: [&str; 14] = [
+const OTHER_FIELDS: [&str; 15] = [
     "hide_sizes",
     "partition_counts",
     "early_reveal",
@@ -43,6 +43,7 @@ const OTHER_FIELDS: [&str; 14] = [
     "union",
     "shares",
     "rule",
+    "columns",
 ];
 
 pub(super) const HELPER_FIELDS: &[Field] = &[

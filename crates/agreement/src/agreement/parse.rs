@@ -11,7 +11,7 @@ use super::rules::{check_sizes, rules, show_rules};
 use super::selection::Selection;
 use super::table::{At, Field, Table, check_text, unknown_word};
 use super::terms::{Key, Terms};
-use super::{Agreement, helper, question, selection};
+use super::{Agreement, columns, helper, question, selection};
 use jiff::civil::Date;
 use std::path::Path;
 use toml::de::DeValue;
@@ -34,6 +34,7 @@ const FIELDS: &[Field] = &[
     Field { name: "shares", meaning: "the party and the columns whose values are shared" },
     Field { name: "key", meaning: "the columns whose values are compared" },
     Field { name: "rule", meaning: "keys of several columns, any of which may match" },
+    Field { name: "columns", meaning: "the columns that come along with common keys" },
     Field { name: "party", meaning: "the organisations" },
 ];
 const FIELD_NAMES: &[&str] = &[
@@ -61,6 +62,7 @@ const FIELD_NAMES: &[&str] = &[
     "helper",
     "key",
     "rule",
+    "columns",
     "party",
 ];
 const KEY_FIELDS: &[Field] = &[
@@ -129,6 +131,8 @@ impl Agreement {
         parties.iter_mut().for_each(|party| party.items_per_row = items_per_row);
         check_sizes(&table, &parties)?;
         let (question, bounds) = question::read(text, &table, operation, &parties)?;
+        let has_rules = !rules.is_empty();
+        let columns = columns::read(&table, operation, &parties, &receivers, has_rules)?;
         let partition_counts = partition_counts(&table, &question)?;
         let mut terms = Terms {
             title,
@@ -147,6 +151,7 @@ impl Agreement {
             keys,
             show_rules: show_rules(&table, &rules)?,
             rules,
+            columns,
             parties,
         };
         let Some((helper, variant, at)) = helper else {

@@ -49,6 +49,10 @@ fn named(
             of_receiver: row.wide_values,
         });
     }
+    if computes(row, terms) && !sends_columns(row, terms) {
+        let offering = offering(terms).map(|row| row.id).collect();
+        return refuse(AgreementFault::ColumnsNotOffered { protocol: row.id, offering });
+    }
     if !offers(row, terms) {
         let others = offering(terms).filter(|row| row.security > Security::Insecure);
         return refuse(AgreementFault::NotOffered {
@@ -145,9 +149,13 @@ fn reveals_least(row: &Protocol, terms: &Terms) -> bool {
     within && no_count
 }
 
-/// Whether `row` answers the question, with its bounds and its values if there are any.
+/// Whether `row` answers the question, with its bounds, values and columns if there are any.
 fn offers(row: &Protocol, terms: &Terms) -> bool {
-    computes(row, terms) && takes_values(row, terms)
+    computes(row, terms) && takes_values(row, terms) && sends_columns(row, terms)
+}
+
+fn sends_columns(row: &Protocol, terms: &Terms) -> bool {
+    row.payloads || terms.columns.is_none()
 }
 
 fn computes(row: &Protocol, terms: &Terms) -> bool {

@@ -1,5 +1,6 @@
 //! The fields of a checked agreement.
 
+use super::columns::ColumnTerms;
 use super::parties::PartyTerms;
 use super::question::{MatchBounds, Question};
 use jiff::civil::Date;
@@ -55,6 +56,8 @@ pub struct Terms {
     pub rules: Vec<KeyRule>,
     /// Whether the result says under which rules a row matches.
     pub show_rules: bool,
+    /// The columns that one party's rows have in the other party's result, if there are any.
+    pub columns: Option<ColumnTerms>,
     /// The parties, sorted by name: two, or two to sixteen with a helper. With a helper a party's
     /// position is its number in the protocol.
     pub parties: Vec<PartyTerms>,
@@ -127,27 +130,42 @@ impl Terms {
         }
     }
 
+    /// The columns that `party` sends.
+    pub fn columns_of(&self, party: &str) -> Option<&ColumnTerms> {
+        self.columns.as_ref().filter(|columns| columns.of == party)
+    }
+
+    /// The columns that `party` gets with its result.
+    pub fn columns_for(&self, party: &str) -> Option<&ColumnTerms> {
+        let receives = || self.receiver_names().any(|name| name == party);
+        self.columns.as_ref().filter(|columns| columns.of != party && receives())
+    }
+
     /// The names of the parties that receive the result.
     pub fn receiver_names(&self) -> impl Iterator<Item = &str> {
         self.receivers.iter().map(|position| &*self.parties[*position].name)
     }
 
     /// Whether the sizes of a run of two parties decide which is the receiver: if both receive the
-    /// result, and neither has values. Between parties that follow the protocol this makes no
+    /// result, and neither has values or sends columns. Between parties that follow the protocol this makes no
     /// difference to who learns what.
     pub fn roles_are_open(&self) -> bool {
-        self.helper.is_none() && self.all_receive() && self.question.values().is_none()
+        self.helper.is_none()
+            && self.all_receive()
+            && self.question.values().is_none()
+            && self.columns.is_none()
     }
 
     /// The role of `party` in a protocol of two parties. If one party receives the result of the
-    /// protocol, it is the receiver; if both do, the party with values is the sender. If [the roles
+    /// protocol, it is the receiver; if both do, the party with values or columns is the sender. If [the roles
     /// are open](Terms::roles_are_open) this is the role by default, which is used unless the sizes
     /// make it more expensive: the party whose name sorts first is the receiver.
     pub fn role_of(&self, party: &str) -> Role {
         let sole = self.sole_receiver().filter(|_| self.learns() == Learns::Receiver);
-        let is_receiver = match (sole, self.question.values()) {
+        let values = self.question.values().map(|values| &values.of);
+        let is_receiver = match (sole, values.or(self.columns.as_ref().map(|columns| &columns.of))) {
             (Some(name), _) => party == name,
-            (None, Some(values)) => party != values.of,
+            (None, Some(of)) => party != of,
             (None, None) => party == self.parties[0].name,
         };
         if is_receiver { Role::Receiver } else { Role::Sender }

@@ -114,7 +114,7 @@ pub(super) fn read(
         groups: groups.map(|at| at.value),
         bits: bits.value as u32,
         signed: signed.is_some(),
-        duplicates: duplicates(table)?,
+        duplicates: duplicates_of(table, Duplicates::ALL)?,
     })
 }
 
@@ -156,7 +156,7 @@ pub(super) fn read_if_any(
     Ok(None)
 }
 
-fn party(
+pub(super) fn party(
     table: &Table<'_>,
     word: At<&str>,
     parties: &[PartyTerms],
@@ -253,12 +253,16 @@ fn check_groups(
     Err(table.error(groups.span.clone(), fault))
 }
 
-fn duplicates(table: &Table<'_>) -> Result<Duplicates, AgreementError> {
-    let Some(word) = table.text("duplicates")? else { return Ok(Duplicates::default()) };
-    match Duplicates::ALL.iter().find(|policy| policy.name() == word.value) {
+/// How rows with the same key are treated: one of the `known` ways, the first of them by default.
+pub(super) fn duplicates_of(
+    table: &Table<'_>,
+    known: &[Duplicates],
+) -> Result<Duplicates, AgreementError> {
+    let Some(word) = table.text("duplicates")? else { return Ok(known[0]) };
+    match known.iter().find(|policy| policy.name() == word.value) {
         Some(policy) => Ok(*policy),
         None => {
-            let known: Vec<&str> = Duplicates::ALL.iter().map(|policy| policy.name()).collect();
+            let known: Vec<&str> = known.iter().map(|policy| policy.name()).collect();
             Err(unknown_word(table, word, &known))
         }
     }

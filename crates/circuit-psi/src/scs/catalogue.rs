@@ -33,6 +33,7 @@ pub const WAKSMAN_ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     learners: Learners::Any,
     wide_values: false,
+    payloads: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::No,

@@ -274,6 +274,8 @@ fn input_errors() -> Vec<InputError> {
         ValueFault::OutOfRange { bits },
         ValueFault::NotANumber,
         ValueFault::NoGroup,
+        ValueFault::TooLong { max_bytes: 24 },
+        ValueFault::NotADate,
     ] {
         errors.push(InputError::BadValue {
             path: path(),

@@ -8,6 +8,8 @@ use vesica_core::{Item, Misbehaviour, Result, Role, SessionId};
 pub(crate) struct Asked<'a> {
     /// What was agreed.
     pub(crate) agreement: &'a Agreement,
+    /// This side's position in the agreement.
+    pub(crate) position: usize,
     /// Whether this side learns the answer.
     pub(crate) learns: bool,
     /// Items of this side's set as announced.

@@ -1,7 +1,7 @@
 //! Checks that an output is possible, and removes its self-check items, after the last message.
 
 use super::asked::{Asked, OwnRows, require};
-use super::{ids, union};
+use super::{ids, partner, union};
 use crate::output::{ColumnSum, KeyRows, NamedAnswer, RowSet, RunResult, SharesOrder, row_entries};
 use vesica_agreement::{Computation, Question};
 use vesica_core::{Error, Item, Misbehaviour, Result, Role};
@@ -54,6 +54,10 @@ pub(super) fn answer(
             let words = vesica_own_rows::bits(&rows, &matched);
             let (count, keys) = (rows.len() as u64, matched.len() as u64);
             RunResult::Rows(RowSet::of_entries(words, count, &row_entries(agreement), keys))
+        }
+        (Question::Intersection, Output::Payloads { positions, payloads }) => {
+            possible(set.check(&positions)?)?;
+            RunResult::Rows(partner::rows(set, &positions, payloads, asked, own.items)?)
         }
         (Question::Cardinality, Output::Cardinality(count)) => {
             RunResult::Cardinality(without_check_items(count)?)
@@ -227,7 +231,7 @@ mod tests {
     fn asked(agreement: &Agreement, learns: bool) -> Asked<'_> {
         let entered = [5 + 2 * CHECK_ITEMS; 2];
         let (role, session) = (Role::Receiver, SESSION);
-        Asked { agreement, learns, here: 5, there: 5, entered, role, session }
+        Asked { agreement, position: 0, learns, here: 5, there: 5, entered, role, session }
     }
 
     fn own() -> OwnRows {

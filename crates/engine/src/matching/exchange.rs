@@ -61,7 +61,7 @@ pub(super) fn open(run: &Run<'_>) -> Result<Box<dyn PeerLink>, Error> {
     })
 }
 
-/// The digest of keys with their values and texts.
+/// The digest of keys with their values, texts and payloads.
 pub(super) fn digest_of(keys: &KeySet) -> [u8; 32] {
     let mut digest = Transcript::new(ROWS_LABEL, &[]);
     keys.items.iter().for_each(|item| digest.update(item.as_bytes()));
@@ -70,5 +70,6 @@ pub(super) fn digest_of(keys: &KeySet) -> [u8; 32] {
         digest.update(&(text.len() as u64).to_le_bytes());
         digest.update(text);
     }
+    keys.payloads.iter().for_each(|payloads| digest.update(payloads));
     digest.finish()
 }

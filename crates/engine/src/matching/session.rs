@@ -31,7 +31,7 @@ use vesica_own_rows::self_check::{CheckedSet, shared_items};
 use vesica_own_rows::{RowItems, distinct};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan};
 use vesica_protocols::Protocol;
-use vesica_records::{KeyCounts, KeySet, Streamed};
+use vesica_records::{KeyCounts, KeySet, NO_ITEM, RowNumbers, Streamed};
 use vesica_scratch::{FolderScratch, Scratch};
 use vesica_tables::Progress;
 
@@ -278,6 +278,7 @@ impl<'a> SessionRun<'a> {
         let peer = if of.role == Role::Sender { Role::Receiver } else { Role::Sender };
         Asked {
             agreement: self.agreement,
+            position: self.run.position,
             learns: self.agreement.is_receiver_of_result(&self.peer.participants().party),
             here: of.sizes.here,
             there: of.sizes.there,
@@ -429,18 +430,25 @@ impl Match for SessionRun<'_> {
         if self.workers().is_some() {
             return self.check_detached().map(|()| OwnSet::Detached);
         }
-        if self.agreement.operation() != Operation::Intersection {
+        let sends_columns = reader.sends_columns();
+        if self.agreement.operation() != Operation::Intersection || sends_columns {
             let mut keys = reader.keys(|_| self.peer.go_on_reading())?;
             self.peer.link().keep_rows(exchange::digest_of(&keys))?;
             let counts = keys.counts.clone();
             reader.check_number(counts.distinct)?;
             self.run.event(&Event::KeysRead(&counts));
-            let keys_rows = keys.rows.take().map(|numbers| KeyRows {
-                columns: reader.columns(),
-                numbers,
-                rows: counts.rows,
-            });
-            let rows = OwnRows { items: Vec::new(), keys: keys_rows };
+            let numbers = keys.rows.take();
+            let rows = if sends_columns {
+                let items = numbers.map(|numbers| items_of_rows(&keys.items, &numbers, counts.rows));
+                OwnRows { items: items.unwrap_or_default(), keys: None }
+            } else {
+                let of_keys = |numbers| KeyRows {
+                    columns: reader.columns(),
+                    numbers,
+                    rows: counts.rows,
+                };
+                OwnRows { items: Vec::new(), keys: numbers.map(of_keys) }
+            };
             return Ok(OwnSet::Whole(Box::new(Whole { keys, rows, counts })));
         }
         let Spilling { files, memory_bytes, .. } = &self.spilling;
@@ -483,6 +491,7 @@ impl Match for SessionRun<'_> {
             items: distinct,
             values: None,
             texts: None,
+            payloads: None,
             rows: None,
             counts: counts.clone(),
         };
@@ -579,6 +588,15 @@ impl Match for SessionRun<'_> {
     fn end(self) -> Result<(), Error> {
         self.peer.link().finish()
     }
+}
+
+/// The item of each of `rows` rows: `numbers` has the rows of each item, from 1.
+fn items_of_rows(items: &[Item], numbers: &RowNumbers, rows: u64) -> Vec<Item> {
+    let mut of_rows = vec![NO_ITEM; rows as usize];
+    for (key, item) in items.iter().enumerate() {
+        numbers.get(key).iter().for_each(|number| of_rows[*number as usize - 1] = *item);
+    }
+    of_rows
 }
 
 /// The parameters of a run over a connection or through a store, where a restarted party must send

@@ -7,8 +7,9 @@ use std::ops::ControlFlow;
 use vesica_agreement::Agreement;
 use vesica_core::Operation;
 use vesica_core::hash::hex;
+use vesica_records::payloads::CellType;
 use vesica_tables::{
-    Added, AddedTexts, Origin, OutputError, OutputOptions, Progress, Source, TableWriter,
+    Added, AddedCell, AddedColumn, AddedType, Origin, OutputError, OutputOptions, Progress, Source, TableWriter,
     WriteError, Written, check_added_output, check_document_output, check_table_output,
     distinct_columns, write_document, write_figures, write_with,
 };
@@ -35,26 +36,61 @@ pub(crate) struct Results<'a> {
 /// Checks, before any data moves, that the result can be written; with a `mark`, that all rows can.
 pub(crate) fn check(
     agreement: &Agreement,
+    party: &str,
     source: &Source,
     mark: Option<&str>,
     output: &OutputOptions,
 ) -> Result<(), WriteError> {
     match agreement.operation() {
-        Operation::Intersection => check_added_output(source, &expected(agreement, mark), output)?,
+        Operation::Intersection => {
+            check_added_output(source, &expected(agreement, Some(party), mark), output)?
+        },
         _ if agreement.question.computed().is_some() => check_table_output(source, output)?,
         operation => check_other(operation, source, output)?,
     }
     Ok(())
 }
 
-/// The columns that the rows of a result get, yet without texts.
-pub(crate) fn expected<'a>(agreement: &Agreement, mark: Option<&'a str>) -> Added<'a> {
-    let texts = agreement.show_rules.then_some(AddedTexts { name: RULES, of: &|_| String::new() });
-    Added { texts, mark }
+/// The columns that the rows of `party`'s result get, yet without cells; of an unknown party those
+/// that every party's result gets.
+pub(crate) fn expected<'a>(
+    agreement: &Agreement,
+    party: Option<&str>,
+    mark: Option<&'a str>,
+) -> Added<'a> {
+    let empty = |name: String, holds| AddedColumn {
+        name,
+        holds,
+        of: Box::new(|_| AddedCell::Empty),
+    };
+    let rules = agreement.show_rules.then(|| empty(RULES.to_owned(), AddedType::Text));
+    let partner = party.and_then(|party| agreement.columns_for(party)).into_iter().flat_map(|columns| {
+        let types = columns.types().into_iter().map(CellType::in_result);
+        columns.result_names().into_iter().zip(types)
+    });
+    let partner = partner.map(|(name, holds)| empty(name, holds));
+    Added { columns: rules.into_iter().chain(partner).collect(), mark }
 }
 
-/// Writes the rows in the set, or all with a `mark`, with the rules under which they match if the
-/// set holds them.
+/// The columns that the rows of a result get, with a mark if it is given.
+fn added<'a>(rows: &'a RowSet, mark: Option<&'a str>) -> Added<'a> {
+    let rules = rows.has_rules().then(|| AddedColumn {
+        name: RULES.to_owned(),
+        holds: AddedType::Text,
+        of: Box::new(|row| AddedCell::Text(rows.rules_of(row))),
+    });
+    let partner = rows.partner().into_iter().flat_map(|partner| {
+        partner.names().iter().zip(partner.types()).enumerate()
+    });
+    let partner = partner.map(|(at, (name, holds))| AddedColumn {
+        name: name.clone(),
+        holds,
+        of: Box::new(move |row| rows.partner_cell(row, at)),
+    });
+    Added { columns: rules.into_iter().chain(partner).collect(), mark }
+}
+
+/// Writes the rows in the set, or all with a `mark`, with the columns that the set holds of them.
 fn write_set(
     rows: &RowSet,
     source: &Source,
@@ -62,9 +98,7 @@ fn write_set(
     options: &OutputOptions,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Written, WriteError> {
-    let of = |row| rows.rules_of(row);
-    let texts = rows.has_rules().then_some(AddedTexts { name: RULES, of: &of });
-    write_with(source, rows.len(), rows.words(), &Added { texts, mark }, options, progress)
+    write_with(source, rows.len(), rows.words(), &added(rows, mark), options, progress)
 }
 
 fn check_other(
@@ -88,7 +122,7 @@ impl RunResult {
     /// it is rows of `source`, the file that the job read.
     ///
     /// [`RunResult::Rows`] reads `source` again and writes the rows in the set, with all columns,
-    /// and with a column `matched_rules` if the agreement says so.
+    /// and with a column `matched_rules` and the other party's columns if the agreement says so.
     /// It is an error if the file has changed since it was opened. An earlier change is detected
     /// only if it changed the number of rows. Totals are a table of one row, a union and ids a
     /// table, shares a JSON document ([`SharesFile`](crate::shares::SharesFile)). For

@@ -164,7 +164,7 @@ fn item(pair: &Pair, agreement: &Agreement, key: &str) -> Item {
     let hash = key_items(agreement, &columns);
     let mut go_on = |_| std::ops::ControlFlow::Continue(());
     let keys =
-        read_keys_with(&source, &columns, extra(agreement, None), &hash, &limits, &mut go_on);
+        read_keys_with(&source, &columns, extra(agreement, None, None), &hash, &limits, &mut go_on);
     keys.unwrap().items[0]
 }
 

@@ -137,6 +137,13 @@ pub enum ValueFault {
     NotANumber,
     /// The text of no group.
     NoGroup,
+    /// A text that is too long.
+    TooLong {
+        /// Most bytes of UTF-8 in the agreement.
+        max_bytes: u16,
+    },
+    /// Not a day as `2026-11-29`.
+    NotADate,
 }
 
 impl fmt::Display for ValueFault {
@@ -152,6 +159,10 @@ impl fmt::Display for ValueFault {
             }
             ValueFault::NotANumber => f.write_str("holds something other than a whole number"),
             ValueFault::NoGroup => f.write_str("holds the name of no group"),
+            ValueFault::TooLong { max_bytes } => {
+                write!(f, "holds a text of more than {max_bytes} bytes")
+            }
+            ValueFault::NotADate => f.write_str("holds something other than a date"),
         }
     }
 }

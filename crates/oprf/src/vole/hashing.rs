@@ -11,6 +11,7 @@ const ROW_LABEL: &str = "vesica v1 vole oprf row";
 const VALUE_LABEL: &str = "vesica v1 vole oprf value";
 const OUTPUT_LABEL: &str = "vesica v1 vole oprf output";
 const SHARED_LABEL: &str = "vesica v1 vole oprf shared items";
+const MASK_LABEL: &str = "vesica v1 vole oprf mask";
 const FILL_LABEL: &str = "vesica v1 vole oprf fill";
 
 /// r: public, drawn by the receiver after its set is fixed.
@@ -129,6 +130,11 @@ impl Hashing for Malicious {
     }
 }
 
+/// Replaces each q by another hash of it than [`SemiHonest`]'s output: π(q) ⊕ q for another π.
+pub(super) fn masks(session: &SessionId, q: &mut [Block]) {
+    Aes128::new(first_block(&derive(MASK_LABEL, &[session.as_bytes()]))).mmo(q);
+}
+
 /// Another random oracle of these inputs, `(k, q)` of some items, all of them in one call.
 pub(super) fn shared(session: &SessionId, inputs: &[(Block, Block)]) -> [u8; 32] {
     let mut bytes = Vec::with_capacity(2 * Block::LEN * inputs.len());
@@ -174,5 +180,40 @@ impl WithCoin {
         let mut hashed: Vec<Block> = outputs.iter().map(|output| *output ^ self.w).collect();
         self.cipher.mmo(&mut hashed);
         hashed
+    }
+}
+
+/// Pads for payloads: for each output of F, or hash of one, as many bytes as a payload has.
+///
+/// Block i of a pad is π_i(z) ⊕ z of z = F(x) ⊕ w, AES-128 under keys of the session, of a label
+/// and of i, in the ideal-cipher model. A party that cannot compute F(x) cannot tell the pad from
+/// random bytes, even if it has [other hashes](WithCoin) of F(x).
+pub struct Pads {
+    ciphers: Vec<Aes128>,
+    w: Block,
+    len: usize,
+}
+
+impl Pads {
+    /// The pads of this `label`, which is the caller's own, in this session, of `len` bytes each.
+    pub fn new(label: &'static str, session: &SessionId, w: Block, len: usize) -> Self {
+        let blocks = len.div_ceil(Block::LEN) as u64;
+        let cipher = |i: u64| {
+            Aes128::new(first_block(&derive(label, &[session.as_bytes(), &i.to_le_bytes()])))
+        };
+        Self { ciphers: (0..blocks).map(cipher).collect(), w, len }
+    }
+
+    /// Adds the pad of each of `outputs` to its payload, bit by bit.
+    pub fn apply(&self, outputs: &[Block], payloads: &mut [u8]) {
+        let inputs: Vec<Block> = outputs.iter().map(|output| *output ^ self.w).collect();
+        for (i, cipher) in self.ciphers.iter().enumerate() {
+            let mut pads = inputs.clone();
+            cipher.mmo(&mut pads);
+            for (pad, payload) in pads.iter().zip(payloads.chunks_mut(self.len)) {
+                let of_block = payload[i * Block::LEN..].iter_mut();
+                of_block.zip(pad.to_le_bytes()).for_each(|(byte, pad)| *byte ^= pad);
+            }
+        }
     }
 }

@@ -64,6 +64,22 @@ impl Inputs<SemiHonest> {
     }
 }
 
+impl Inputs<SemiHonest> {
+    /// Sets the place of every item in `masks`, which follows the items' positions, to a second
+    /// hash of q, of 128 bits: F tells nothing about it.
+    ///
+    /// # Panics
+    /// If an item has no place.
+    pub fn masks(&self, pool: &Pool, masks: &mut [Block]) {
+        let mut hashed = self.q.clone();
+        for_each(pool, &self.clusters, &mut hashed, |_, _, q| hashing::masks(&self.session, q));
+        for (position, _, mask) in items(&self.clusters, &hashed) {
+            masks[position as usize] = mask;
+        }
+        hashed.zeroize();
+    }
+}
+
 impl Inputs<Malicious> {
     /// Step 6: sets the place of every item in `outputs`, which follows the items' positions, to F
     /// of it, all 128 bits of H_o(q).

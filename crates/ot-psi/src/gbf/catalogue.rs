@@ -32,6 +32,7 @@ pub const SILENT_ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     learners: Learners::Any,
     wide_values: false,
+    payloads: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::Sets,

@@ -36,6 +36,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     learners: Learners::Any,
     wide_values: false,
+    payloads: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::No,

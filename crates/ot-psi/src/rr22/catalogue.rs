@@ -5,7 +5,7 @@ use vesica_core::{PsiParams, Result, Role, SemiHonest};
 use vesica_oprf::vole;
 use vesica_party::{
     Auto, BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions,
-    Party, Protocol, Security, Traffic, answer, assumptions, of_set,
+    Party, Protocol, Security, Traffic, answer, assumptions, of_set, payloads,
 };
 
 /// The row of `rr22`.
@@ -32,6 +32,7 @@ pub const FAST_ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     learners: Learners::Any,
     wide_values: false,
+    payloads: true,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::Sets,
@@ -104,7 +105,9 @@ pub fn bytes(mode: Mode, params: &PsiParams) -> Traffic {
     }
     let oprf = vole::bytes::<SemiHonest>(&mode.plan(params));
     Traffic {
-        sender_to_receiver: oprf.sender_to_receiver + tags(params).bytes(),
+        sender_to_receiver: oprf.sender_to_receiver
+            + tags(params).bytes()
+            + payloads::bytes(params.query().payload_len(), params.sender_len()),
         receiver_to_sender: oprf.receiver_to_sender + answer::bytes(params),
     }
 }
@@ -124,7 +127,10 @@ fn seconds(mode: Mode, params: &PsiParams) -> f64 {
 }
 
 fn sender(mode: Mode, params: PsiParams, input: Input) -> Result<Box<dyn Party>> {
-    of_set(Role::Sender, params, input, move |params, x, ctx| run_sender(mode, params, x, ctx))
+    let payloads = input.payloads().cloned();
+    of_set(Role::Sender, params, input, move |params, x, ctx| {
+        run_sender(mode, params, x, payloads.as_deref().map(|all| &all[..]), ctx)
+    })
 }
 
 fn receiver(mode: Mode, params: PsiParams, input: Input) -> Result<Box<dyn Party>> {

@@ -8,7 +8,7 @@ use vesica_oprf::vole;
 use vesica_oprf::vole::overfitting::usable_items;
 use vesica_party::{
     Auto, BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions,
-    Protocol, Security, Traffic, UsableSetLen, answer, assumptions,
+    Protocol, Security, Traffic, UsableSetLen, answer, assumptions, payloads,
 };
 
 /// The row of `rr22_malicious`.
@@ -38,6 +38,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     learners: Learners::Any,
     wide_values: false,
+    payloads: true,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::Sets,
@@ -85,7 +86,8 @@ pub fn bytes(params: &PsiParams) -> Traffic {
     Traffic {
         sender_to_receiver: oprf.sender_to_receiver
             + 2 * COMMITMENT_LEN as u64
-            + tags(params).bytes(),
+            + tags(params).bytes()
+            + payloads::bytes(params.query().payload_len(), params.sender_len()),
         receiver_to_sender: oprf.receiver_to_sender
             + (Block::LEN + SHARED_PROOF_LEN + proofs) as u64,
     }

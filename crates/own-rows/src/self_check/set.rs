@@ -65,6 +65,7 @@ pub struct CheckedSet {
     values: Option<OwnValues>,
     keys: Option<KeyTexts>,
     texts: Option<Arc<Vec<u8>>>,
+    payloads: Option<Arc<Vec<u8>>>,
 }
 
 /// The values of a set's items.
@@ -113,7 +114,16 @@ impl CheckedSet {
 
     fn of(items: Vec<Item>, own_len: usize, shared_len: usize, own_check_items: usize) -> Self {
         let items = Arc::new(items);
-        Self { items, own_len, shared_len, own_check_items, values: None, keys: None, texts: None }
+        Self {
+            items,
+            own_len,
+            shared_len,
+            own_check_items,
+            values: None,
+            keys: None,
+            texts: None,
+            payloads: None,
+        }
     }
 
     /// The input of one partition's run: the items at these `positions`, with their values and
@@ -191,13 +201,26 @@ impl CheckedSet {
         Some(self)
     }
 
+    /// Adds the `payloads` of the keys, each of `len` bytes; those of self-check items and padding
+    /// are zeros.
+    ///
+    /// `None` if there is not enough memory.
+    pub fn with_payloads(mut self, mut payloads: Vec<u8>, len: usize) -> Option<Self> {
+        let room = len.checked_mul(self.items.len())?;
+        may_fail(|| payloads.try_reserve_exact(room.saturating_sub(payloads.len()))).ok()?;
+        payloads.resize(room, 0);
+        self.payloads = Some(Arc::new(payloads));
+        Some(self)
+    }
+
     /// The input of the protocol.
     pub fn input(&self) -> Input {
         let items = Arc::clone(&self.items);
-        let input = match (&self.values, &self.texts) {
-            (Some(own), _) => Input::with_values(items, Arc::clone(&own.values)),
-            (None, Some(texts)) => Input::with_texts(items, Arc::clone(texts)),
-            (None, None) => items.into(),
+        let input = match (&self.values, &self.texts, &self.payloads) {
+            (Some(own), ..) => Input::with_values(items, Arc::clone(&own.values)),
+            (None, Some(texts), _) => Input::with_texts(items, Arc::clone(texts)),
+            (None, None, Some(payloads)) => Input::with_payloads(items, Arc::clone(payloads)),
+            (None, None, None) => items.into(),
         };
         let [shared, _] = self.check_items();
         input.with_shared(shared)

@@ -62,6 +62,7 @@ pub const CARDINALITY_ROW: Protocol = Protocol {
     bounds: BoundsKept::ByReceiver,
     learners: Learners::Any,
     wide_values: false,
+    payloads: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::No,
@@ -105,6 +106,7 @@ pub const SUM_ROW: Protocol = Protocol {
     // The receiver learns the number of common items, which the question does not ask for.
     auto: Auto::WhenAlone,
     wide_values: true,
+    payloads: false,
     ..CARDINALITY_ROW
 };
 
@@ -119,6 +121,7 @@ pub const INNER_PRODUCT_ROW: Protocol = Protocol {
                     columns·⌈(bits + f + ⌈log n_x⌉ + 1)/8⌉ bytes + one such row; 8 + 16·columns \
                     when both learn",
     wide_values: true,
+    payloads: false,
     steps: None,
     addends: None,
     ..CARDINALITY_ROW
@@ -186,6 +189,7 @@ pub const SHARES_ROW: Protocol = Protocol {
     bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + 8 + (128 + 64·columns + \
                     1)/8 for each switch from n_x to the common items",
     wide_values: true,
+    payloads: false,
     bytes_depend_on_result: true,
     pairwise: Pairwise::No,
     steps: None,
@@ -215,6 +219,7 @@ pub const VALUES_ROW: Protocol = Protocol {
     bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x rows of \
                     8·columns bytes",
     wide_values: true,
+    payloads: false,
     ..CARDINALITY_ROW
 };
 

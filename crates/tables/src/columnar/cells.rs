@@ -232,7 +232,8 @@ fn decimals<T: DecimalType>(array: &ArrayRef, drops_zeros: bool) -> Option<Strin
     })
 }
 
-fn day(days: i32) -> Option<String> {
+/// A day as text.
+pub(crate) fn day(days: i32) -> Option<String> {
     Some(format!("{:?}", date32_to_datetime(days)?.date()))
 }
 

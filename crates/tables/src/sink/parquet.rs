@@ -1,5 +1,6 @@
 //! Parquet, from text cells or from whole batches.
 
+use crate::added::{Added, AddedCell, AddedType};
 use crate::column_names::distinct_columns;
 use crate::columnar::Table;
 use arrow_array::builder::{BooleanBuilder, StringBuilder};
@@ -122,12 +123,12 @@ impl<W: Write + Send> ParquetSink<W> {
     }
 }
 
-/// Writes text cells to a Parquet file of string columns, after which a column of truth values may
-/// come.
+/// Writes text cells to a Parquet file of string columns, after which others may come.
 pub(crate) struct TextTable<W: Write + Send> {
     sink: ParquetSink<W>,
     schema: SchemaRef,
     columns: Vec<StringBuilder>,
+    added: Vec<(AddedType, Vec<AddedCell>)>,
     marks: Option<BooleanBuilder>,
     rows: usize,
     bytes: usize,
@@ -135,28 +136,33 @@ pub(crate) struct TextTable<W: Write + Send> {
 
 impl<W: Write + Send> TextTable<W> {
     pub(crate) fn new(out: W, names: &[String], path: &Path) -> Result<Self, OutputError> {
-        Self::marked(out, names, None, path)
+        Self::with(out, names, &Added::default(), path)
     }
 
-    /// The same with a last column of truth values, if it has a name.
-    pub(crate) fn marked(
+    /// The same with the columns `added`.
+    pub(crate) fn with(
         out: W,
         names: &[String],
-        mark: Option<&str>,
+        added: &Added<'_>,
         path: &Path,
     ) -> Result<Self, OutputError> {
-        let names: Vec<String> = names.iter().cloned().chain(mark.map(str::to_owned)).collect();
-        let texts = names.len() - usize::from(mark.is_some());
-        let data_type = |at| if at < texts { DataType::Utf8 } else { DataType::Boolean };
-        let named = distinct_names(&names).into_iter().enumerate();
-        let fields: Vec<Field> =
-            named.map(|(at, name)| Field::new(name, data_type(at), false)).collect();
-        let columns = (0..texts).map(|_| StringBuilder::new()).collect();
-        let marks = mark.map(|_| BooleanBuilder::new());
+        let texts = names.len();
+        let all: Vec<String> =
+            names.iter().cloned().chain(added.names().map(str::to_owned)).collect();
+        let named = distinct_names(&all).into_iter().enumerate();
+        let field = |(at, name): (usize, String)| match added.columns.get(at.wrapping_sub(texts)) {
+            _ if at < texts => Field::new(name, DataType::Utf8, false),
+            Some(column) => column.holds.field(&name),
+            None => Field::new(name, DataType::Boolean, false),
+        };
+        let fields: Vec<Field> = named.map(field).collect();
+        let columns = names.iter().map(|_| StringBuilder::new()).collect();
+        let marks = added.mark.map(|_| BooleanBuilder::new());
+        let added = added.columns.iter().map(|column| (column.holds, Vec::new())).collect();
         let schema = Arc::new(Schema::new(fields));
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let sink = ParquetSink::new(out, Arc::clone(&schema), properties, path)?;
-        Ok(Self { sink, schema, columns, marks, rows: 0, bytes: 0 })
+        Ok(Self { sink, schema, columns, added, marks, rows: 0, bytes: 0 })
     }
 
     /// Adds the cell of a column to the current row; every column must get one.
@@ -166,9 +172,12 @@ impl<W: Write + Send> TextTable<W> {
         self.bytes += cell.len();
     }
 
-    /// Sets the truth value of the current row, if there is a column for it.
-    pub(crate) fn mark(&mut self, mark: bool) {
-        self.marks.iter_mut().for_each(|marks| marks.append_value(mark));
+    /// Sets what is added to the current row: a cell for each column, and the truth value, if there
+    /// is a column for it.
+    pub(crate) fn add(&mut self, cells: Vec<AddedCell>, mark: Option<bool>) {
+        self.added.iter_mut().zip(cells).for_each(|((_, column), cell)| column.push(cell));
+        let marks = self.marks.iter_mut().zip(mark);
+        marks.for_each(|(marks, mark)| marks.append_value(mark));
     }
 
     /// Ends the current row.
@@ -182,8 +191,10 @@ impl<W: Write + Send> TextTable<W> {
 
     fn flush(&mut self) -> Result<(), OutputError> {
         let columns = self.columns.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef);
+        let added = self.added.iter_mut();
+        let added = added.map(|(holds, cells)| holds.array(std::mem::take(cells).into_iter()));
         let marks = self.marks.iter_mut().map(|marks| Arc::new(marks.finish()) as ArrayRef);
-        let arrays = columns.chain(marks).collect();
+        let arrays = columns.chain(added).chain(marks).collect();
         (self.rows, self.bytes) = (0, 0);
         match RecordBatch::try_new(Arc::clone(&self.schema), arrays) {
             Ok(batch) => self.sink.write(&batch),

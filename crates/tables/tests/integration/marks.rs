@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 use vesica_tables::{
-    Added, AddedTexts, OutputError, OutputOptions, ReadOptions, Source, WriteError, Written,
+    Added, AddedCell, AddedColumn, AddedType, OutputError, OutputOptions, ReadOptions, Source, WriteError, Written,
     check_added_output, write_with,
 };
 
@@ -170,22 +170,35 @@ fn texts_are_a_column_before_the_mark() {
     let is_wanted = |row: &u64| row.is_multiple_of(7) && !(5000..10_000).contains(row);
     let mut wanted = vec![0; ROWS.div_ceil(64) as usize];
     (0..ROWS).filter(is_wanted).for_each(|row| wanted[row as usize / 64] |= 1 << (row % 64));
-    let of = |row: u64| format!("row, {row}");
-    let added = AddedTexts { name: "why", of: &of };
+    let column = |name: &str, holds, of: fn(u64) -> AddedCell| {
+        AddedColumn { name: name.to_owned(), holds, of: Box::new(of) }
+    };
+    let columns = || {
+        vec![
+            column("why", AddedType::Text, |row| AddedCell::Text(format!("row, {row}"))),
+            column("no", AddedType::Integer, |row| match row % 3 {
+                0 => AddedCell::Empty,
+                _ => AddedCell::Integer(-(row as i64)),
+            }),
+            column("on", AddedType::Date, |row| AddedCell::Days(row as i32 - 1)),
+        ]
+    };
     for (input, is_folder) in
         [("a.csv", false), ("a.parquet", false), ("text", true), ("columns", true)]
     {
         let source = open(dir.path(input)).unwrap();
         for mark in [None, Some("hit")] {
-            let added = Added { texts: Some(added), mark };
+            let added = Added { columns: columns(), mark };
             let named = if is_folder { ",part" } else { "" };
             let of_row = |row: u64| {
                 let part = if is_folder { format!(",{}", row / (ROWS / 2)) } else { String::new() };
                 let bit = if is_wanted(&row) { ",1" } else { ",0" };
                 let bit = mark.map_or("", |_| bit);
-                format!("{row}{part},\"row, {row}\"{bit}\n")
+                let of_row: Vec<String> =
+                    added.columns.iter().skip(1).map(|column| (column.of)(row).to_string()).collect();
+                format!("{row}{part},\"row, {row}\",{}{bit}\n", of_row.join(","))
             };
-            let head = format!("id{named},why{}\n", mark.map_or("", |_| ",hit"));
+            let head = format!("id{named},why,no,on{}\n", mark.map_or("", |_| ",hit"));
             let rows = (0..ROWS).filter(|row| mark.is_some() || is_wanted(row));
             let expected = head + &rows.map(of_row).collect::<String>();
 
@@ -221,10 +234,12 @@ fn a_mark_never_takes_the_name_of_a_column() {
         write_with(&source, 1, &[1], &Added::mark("hit"), &options, &mut silent),
         Err(taken)
     );
-    let twice = Added {
-        texts: Some(AddedTexts { name: "why", of: &|_| String::new() }),
-        mark: Some("why"),
+    let why = AddedColumn {
+        name: "why".to_owned(),
+        holds: AddedType::Text,
+        of: Box::new(|_| AddedCell::Empty),
     };
+    let twice = Added { columns: vec![why], mark: Some("why") };
     let taken =
         WriteError::Output(OutputError::ColumnTaken { column: "why".into(), is_mark: true });
     assert_eq!(check_added_output(&source, &twice, &options), Err(taken));

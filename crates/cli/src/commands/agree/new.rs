@@ -17,6 +17,9 @@ const COMMENT_COLUMN: usize = 34;
 /// The most rows of a party, by default.
 const MAX_ROWS_DEFAULT: u64 = 1_000_000;
 
+/// The type of a column that comes along, by default.
+const TYPE_DEFAULT: &str = "text 64";
+
 /// The helper's name, by default.
 const HELPER_DEFAULT: &str = "helper";
 
@@ -257,6 +260,29 @@ impl Text {
         }
     }
 
+    /// The columns that come along: of the party that does not receive the result, or of the second.
+    fn columns(&mut self, args: &AgreeNewArgs, receives: &str, names: [&str; 2]) {
+        if args.columns.is_empty() {
+            return;
+        }
+        let of = if receives == names[1] { names[0] } else { names[1] };
+        let columns: Vec<Named> = args.columns.iter().map(|column| split(column)).collect();
+        let list = |texts: Vec<&str>| {
+            let texts: Vec<String> = texts.into_iter().map(quoted).collect();
+            format!("[{}]", texts.join(", "))
+        };
+        let all_names = list(columns.iter().map(|(name, _)| name.as_str()).collect());
+        let types = columns.iter().map(|(_, holds)| holds.as_deref().unwrap_or(TYPE_DEFAULT));
+        self.line("", "");
+        self.line("[[columns]]", "columns that the other party gets with common keys");
+        self.line(&format!("of = {}", quoted(of)), "the party that has them");
+        self.line(&format!("names = {all_names}"), "");
+        let comment = "\"text 24\" (at most 24 bytes), \"integer\" or \"date\"";
+        self.line(&format!("types = {}", list(types.collect())), comment);
+        let comment = "rows with the same key: \"refuse\" or \"first\"";
+        self.line("duplicates = \"refuse\"", comment);
+    }
+
     fn identity(&mut self, identity: Option<&str>) {
         match identity {
             Some(identity) => self.line(&format!("identity = {}", quoted(identity)), ""),
@@ -341,6 +367,7 @@ fn draft(args: &AgreeNewArgs, parties: &[Named], keys: &[Named]) -> String {
     }
     draft.keys(keys, &args.never);
     draft.rules(&args.rules);
+    draft.columns(args, receives, names);
     draft.parties(parties, most_rows(args));
     draft.text
 }

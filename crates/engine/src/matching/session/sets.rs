@@ -27,7 +27,7 @@ impl SessionRun<'_> {
         } else {
             (agreement.own_check_items() as usize, len as usize)
         };
-        let KeySet { items, values, texts, .. } = keys;
+        let KeySet { items, values, texts, payloads, .. } = keys;
         let additions = Additions { shared: check_items, own: own_check_items, padded_len };
         let set = match agreement.integer_items() {
             Some(integers) => CheckedSet::of_integers(items, additions, integers, role),
@@ -43,6 +43,13 @@ impl SessionRun<'_> {
                 set.and_then(|set| set.with_keys(keys, texts))
             }
             None => set,
+        };
+        // The roles depend on who has the columns, so only the sender has read some.
+        let set = match (payloads, params.query().payload_len()) {
+            (Some(payloads), Some(len)) => {
+                set.and_then(|set| set.with_payloads(payloads, len.bytes()))
+            }
+            _ => set,
         };
         Ok(set.ok_or(ConfigFault::OutOfMemory { items: len })?)
     }
