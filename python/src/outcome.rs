@@ -195,7 +195,8 @@ impl Outcome {
         added.extend(self.matched_rules(py).map(|rules| ("matched_rules".to_owned(), rules)));
         let Some(partner) = rows.partner() else { return added };
         for (at, (name, holds)) in partner.names().iter().zip(partner.types()).enumerate() {
-            let column = away(py, || holds.array((0..rows.len()).map(|row| rows.partner_cell(row, at))));
+            let column =
+                away(py, || holds.array((0..rows.len()).map(|row| rows.partner_cell(row, at))));
             added.push((name.clone(), Column(column)));
         }
         added

@@ -217,9 +217,7 @@ impl Agreement {
     fn query(&self) -> vesica_core::Result<Query> {
         Ok(match &self.question {
             Question::Intersection => match &self.columns {
-                Some(columns) => {
-                    Query::Payloads(PayloadLen::new(columns.payload_len() as u32)?)
-                }
+                Some(columns) => Query::Payloads(PayloadLen::new(columns.payload_len() as u32)?),
                 None => Query::Intersection,
             },
             Question::Cardinality => Query::Cardinality,

@@ -78,7 +78,9 @@ impl Unchecked {
         let number = match (agreement.learns(), &self.output) {
             (_, Output::OutsideBounds) => return Told::OutsideBounds,
             (Learns::Receiver, _) => return Told::Nothing,
-            (_, Output::Positions(positions) | Output::Payloads { positions, .. }) => set.count_own(positions).into(),
+            (_, Output::Positions(positions) | Output::Payloads { positions, .. }) => {
+                set.count_own(positions).into()
+            }
             (_, Output::Cardinality(count)) => {
                 count.saturating_sub(agreement.self_check.into()).into()
             }

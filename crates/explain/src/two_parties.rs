@@ -85,7 +85,9 @@ impl Words<'_> {
             .columns
             .iter()
             .map(|(name, holds)| match holds {
-                CellType::Text { max_bytes } => format!("{name:?} is text of up to {max_bytes} bytes"),
+                CellType::Text { max_bytes } => {
+                    format!("{name:?} is text of up to {max_bytes} bytes")
+                }
                 CellType::Integer => format!("{name:?} is a whole number"),
                 CellType::Date => format!("{name:?} is a date"),
             })

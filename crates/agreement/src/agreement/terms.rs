@@ -163,7 +163,8 @@ impl Terms {
     pub fn role_of(&self, party: &str) -> Role {
         let sole = self.sole_receiver().filter(|_| self.learns() == Learns::Receiver);
         let values = self.question.values().map(|values| &values.of);
-        let is_receiver = match (sole, values.or(self.columns.as_ref().map(|columns| &columns.of))) {
+        let is_receiver = match (sole, values.or(self.columns.as_ref().map(|columns| &columns.of)))
+        {
             (Some(name), _) => party == name,
             (None, Some(of)) => party != of,
             (None, None) => party == self.parties[0].name,

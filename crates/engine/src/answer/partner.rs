@@ -21,8 +21,7 @@ pub(super) fn rows(
     items: Vec<Item>,
 ) -> Result<RowSet> {
     let party = &asked.agreement.parties[asked.position].name;
-    let columns =
-        asked.agreement.columns_for(party).ok_or(Error::Bug("payloads of no columns"))?;
+    let columns = asked.agreement.columns_for(party).ok_or(Error::Bug("payloads of no columns"))?;
     let (len, types) = (columns.payload_len(), columns.types());
     if payloads.len() != positions.len() * len {
         return Err(Error::Bug("there is not one payload for each item"));

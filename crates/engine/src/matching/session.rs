@@ -439,14 +439,12 @@ impl Match for SessionRun<'_> {
             self.run.event(&Event::KeysRead(&counts));
             let numbers = keys.rows.take();
             let rows = if sends_columns {
-                let items = numbers.map(|numbers| items_of_rows(&keys.items, &numbers, counts.rows));
+                let items =
+                    numbers.map(|numbers| items_of_rows(&keys.items, &numbers, counts.rows));
                 OwnRows { items: items.unwrap_or_default(), keys: None }
             } else {
-                let of_keys = |numbers| KeyRows {
-                    columns: reader.columns(),
-                    numbers,
-                    rows: counts.rows,
-                };
+                let of_keys =
+                    |numbers| KeyRows { columns: reader.columns(), numbers, rows: counts.rows };
                 OwnRows { items: Vec::new(), keys: numbers.map(of_keys) }
             };
             return Ok(OwnSet::Whole(Box::new(Whole { keys, rows, counts })));

@@ -9,9 +9,9 @@ use vesica_core::Operation;
 use vesica_core::hash::hex;
 use vesica_records::payloads::CellType;
 use vesica_tables::{
-    Added, AddedCell, AddedColumn, AddedType, Origin, OutputError, OutputOptions, Progress, Source, TableWriter,
-    WriteError, Written, check_added_output, check_document_output, check_table_output,
-    distinct_columns, write_document, write_figures, write_with,
+    Added, AddedCell, AddedColumn, AddedType, Origin, OutputError, OutputOptions, Progress, Source,
+    TableWriter, WriteError, Written, check_added_output, check_document_output,
+    check_table_output, distinct_columns, write_document, write_figures, write_with,
 };
 
 /// The column of a union that says which keys only the other party has.
@@ -44,7 +44,7 @@ pub(crate) fn check(
     match agreement.operation() {
         Operation::Intersection => {
             check_added_output(source, &expected(agreement, Some(party), mark), output)?
-        },
+        }
         _ if agreement.question.computed().is_some() => check_table_output(source, output)?,
         operation => check_other(operation, source, output)?,
     }
@@ -58,16 +58,14 @@ pub(crate) fn expected<'a>(
     party: Option<&str>,
     mark: Option<&'a str>,
 ) -> Added<'a> {
-    let empty = |name: String, holds| AddedColumn {
-        name,
-        holds,
-        of: Box::new(|_| AddedCell::Empty),
-    };
+    let empty =
+        |name: String, holds| AddedColumn { name, holds, of: Box::new(|_| AddedCell::Empty) };
     let rules = agreement.show_rules.then(|| empty(RULES.to_owned(), AddedType::Text));
-    let partner = party.and_then(|party| agreement.columns_for(party)).into_iter().flat_map(|columns| {
-        let types = columns.types().into_iter().map(CellType::in_result);
-        columns.result_names().into_iter().zip(types)
-    });
+    let partner =
+        party.and_then(|party| agreement.columns_for(party)).into_iter().flat_map(|columns| {
+            let types = columns.types().into_iter().map(CellType::in_result);
+            columns.result_names().into_iter().zip(types)
+        });
     let partner = partner.map(|(name, holds)| empty(name, holds));
     Added { columns: rules.into_iter().chain(partner).collect(), mark }
 }
@@ -79,9 +77,10 @@ fn added<'a>(rows: &'a RowSet, mark: Option<&'a str>) -> Added<'a> {
         holds: AddedType::Text,
         of: Box::new(|row| AddedCell::Text(rows.rules_of(row))),
     });
-    let partner = rows.partner().into_iter().flat_map(|partner| {
-        partner.names().iter().zip(partner.types()).enumerate()
-    });
+    let partner = rows
+        .partner()
+        .into_iter()
+        .flat_map(|partner| partner.names().iter().zip(partner.types()).enumerate());
     let partner = partner.map(|(at, (name, holds))| AddedColumn {
         name: name.clone(),
         holds,

@@ -208,8 +208,7 @@ fn a_file_without_keys_is_an_empty_set_if_allowed() {
     let dir = Scratch::new();
     let limits = KeyLimits { may_be_empty: true, ..KeyLimits::default() };
     let values = columns(&["amount"], 8, false, Duplicates::Sum);
-    let extra =
-        Extra { values: Some(&values), texts: Some(10), rows: true, ..Extra::default() };
+    let extra = Extra { values: Some(&values), texts: Some(10), rows: true, ..Extra::default() };
     for text in ["id,amount\n", "id,amount\n,5\n"] {
         let source = open(dir.file("a.csv", text)).unwrap();
         let key = key(&[("id", "exact")]);

@@ -9,8 +9,8 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 use vesica_tables::{
-    Added, AddedCell, AddedColumn, AddedType, OutputError, OutputOptions, ReadOptions, Source, WriteError, Written,
-    check_added_output, write_with,
+    Added, AddedCell, AddedColumn, AddedType, OutputError, OutputOptions, ReadOptions, Source,
+    WriteError, Written, check_added_output, write_with,
 };
 
 fn to(path: &Path) -> OutputOptions {
@@ -170,8 +170,10 @@ fn texts_are_a_column_before_the_mark() {
     let is_wanted = |row: &u64| row.is_multiple_of(7) && !(5000..10_000).contains(row);
     let mut wanted = vec![0; ROWS.div_ceil(64) as usize];
     (0..ROWS).filter(is_wanted).for_each(|row| wanted[row as usize / 64] |= 1 << (row % 64));
-    let column = |name: &str, holds, of: fn(u64) -> AddedCell| {
-        AddedColumn { name: name.to_owned(), holds, of: Box::new(of) }
+    let column = |name: &str, holds, of: fn(u64) -> AddedCell| AddedColumn {
+        name: name.to_owned(),
+        holds,
+        of: Box::new(of),
     };
     let columns = || {
         vec![
@@ -194,8 +196,12 @@ fn texts_are_a_column_before_the_mark() {
                 let part = if is_folder { format!(",{}", row / (ROWS / 2)) } else { String::new() };
                 let bit = if is_wanted(&row) { ",1" } else { ",0" };
                 let bit = mark.map_or("", |_| bit);
-                let of_row: Vec<String> =
-                    added.columns.iter().skip(1).map(|column| (column.of)(row).to_string()).collect();
+                let of_row: Vec<String> = added
+                    .columns
+                    .iter()
+                    .skip(1)
+                    .map(|column| (column.of)(row).to_string())
+                    .collect();
                 format!("{row}{part},\"row, {row}\",{}{bit}\n", of_row.join(","))
             };
             let head = format!("id{named},why,no,on{}\n", mark.map_or("", |_| ",hit"));
