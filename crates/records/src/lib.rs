@@ -37,6 +37,7 @@ mod rule;
 mod shapes;
 mod stream;
 mod survey;
+mod tally;
 mod texts;
 mod values;
 

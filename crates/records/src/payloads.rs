@@ -77,7 +77,7 @@ fn is_day(days: i32) -> bool {
 
 impl CellType {
     /// Bytes of a cell in a payload.
-    pub const fn len(self) -> usize {
+    pub const fn byte_len(self) -> usize {
         match self {
             Self::Text { max_bytes } => 2 + max_bytes as usize,
             Self::Integer => 1 + size_of::<i64>(),
@@ -87,7 +87,7 @@ impl CellType {
 
     /// Appends the `cell` of a file in the form of a payload.
     fn push(self, cell: &[u8], payload: &mut Vec<u8>) -> Result<(), ValueFault> {
-        let end = payload.len() + self.len();
+        let end = payload.len() + self.byte_len();
         match self {
             Self::Text { max_bytes } => {
                 let len = u16::try_from(cell.len()).unwrap_or(u16::MAX);
@@ -162,14 +162,14 @@ impl CellType {
 
 /// Bytes of the payload of a row with these columns.
 pub fn payload_len(types: &[CellType]) -> usize {
-    types.iter().map(|of| of.len()).sum()
+    types.iter().map(|of| of.byte_len()).sum()
 }
 
 /// The cells of a payload; `None` if it is not of this form.
 pub fn cells(types: &[CellType], payload: &[u8]) -> Option<Vec<AddedCell>> {
     let mut rest = payload;
     let cells = types.iter().map(|of| {
-        let (cell, after) = rest.split_at_checked(of.len())?;
+        let (cell, after) = rest.split_at_checked(of.byte_len())?;
         rest = after;
         of.read(cell)
     });
@@ -198,7 +198,7 @@ pub(crate) struct Payloads<'a> {
 
 impl<'a> Payloads<'a> {
     pub(crate) fn new(columns: &'a PayloadColumns, at: usize) -> Self {
-        let len = columns.columns.iter().map(|(_, of)| of.len()).sum();
+        let len = columns.columns.iter().map(|(_, of)| of.byte_len()).sum();
         Self { columns, at, len, kept: Vec::new(), scratch: Vec::new() }
     }
 
@@ -214,7 +214,7 @@ impl<'a> Payloads<'a> {
             if let Err(fault) = of.push(cell, &mut self.kept) {
                 bad(column, fault)?;
                 self.kept.truncate(start);
-                self.kept.resize(start + of.len(), 0);
+                self.kept.resize(start + of.byte_len(), 0);
             }
         }
         Ok(())

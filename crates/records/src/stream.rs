@@ -3,10 +3,11 @@
 use crate::key::{KeyColumn, key_cells};
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
-use crate::keys::{KeyCounts, KeyLimits, RuleCounts, Tally};
+use crate::keys::{KeyCounts, KeyLimits, RuleCounts};
 use crate::refused_list::RefusedList;
 use crate::rule::KeyRule;
 use crate::survey::Survey;
+use crate::tally::Tally;
 use std::ops::ControlFlow;
 use vesica_core::Item;
 use vesica_inputs::error::{InFile, InputError};

@@ -407,10 +407,10 @@ impl Pass<'_, '_> {
                     .map_err(|reason| no_text(&reason, file.path(), group_from, field.name()))?;
                 texts.push(text);
             }
-            for row in 0..batch.num_rows() {
+            for (row, added) in cells.iter().enumerate() {
                 texts.iter().for_each(|text| writer.push(text.cell(row)));
                 file.named_cells().for_each(|cell| writer.push(cell));
-                cells[row].iter().for_each(|cell| writer.push(cell.to_string().as_bytes()));
+                added.iter().for_each(|cell| writer.push(cell.to_string().as_bytes()));
                 if let Some(marks) = &marks {
                     writer.push(digit(marks.value(row)).as_bytes());
                 }
