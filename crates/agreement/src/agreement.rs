@@ -38,7 +38,7 @@ mod values;
 
 pub use canonical::AgreementHash;
 pub use checked::CheckedValues;
-pub use columns::{ColumnTerms, MAX_COLUMNS};
+pub use columns::{ColumnFault, ColumnTerms, MAX_COLUMNS};
 pub use computation::Computation;
 pub use difference::{Difference, DifferenceError};
 pub use draft::Draft;

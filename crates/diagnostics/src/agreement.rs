@@ -6,7 +6,7 @@ use crate::Message;
 use crate::tables::Written;
 use crate::words::{in_lower_case, list};
 use vesica_agreement::figures::grouped;
-use vesica_agreement::{AgreementError, AgreementFault, FORMAT_VERSION, TextFault};
+use vesica_agreement::{AgreementError, AgreementFault, ColumnFault, FORMAT_VERSION, TextFault};
 use vesica_expressions::ExpressionError;
 use vesica_link::ParseIdentityError;
 use vesica_records::{Profile, ProfileError};
@@ -154,36 +154,7 @@ fn words(fault: &AgreementFault) -> (String, String) {
                   \"surname | soundex\"",
             ),
         ),
-        AgreementFault::ColumnsOfSeveral => (
-            "columns of both parties are not possible yet".to_owned(),
-            show("keep one [[columns]]: the columns of one party go to the other one"),
-        ),
-        AgreementFault::NotWithColumns { field } => {
-            (format!("{field:?} is not possible with columns"), show("remove it, or the columns"))
-        }
-        AgreementFault::ColumnsForNobody { of } => (
-            format!("no party but {of:?} receives the result, so its columns go to no one"),
-            show("let the other party receive the result, or send that party's columns"),
-        ),
-        AgreementFault::SentColumnCount { found, max } => (
-            format!("there must be 1 to {max} columns, not {found}"),
-            show("name the columns that come along, or remove [[columns]]"),
-        ),
-        AgreementFault::TypeCount { names, types } => (
-            format!("there are {names} columns and {types} types"),
-            show(
-                "give each column a type, in the same order: \"text 24\" (at most 24 bytes), \
-                  \"integer\" or \"date\"",
-            ),
-        ),
-        AgreementFault::ColumnsTooLong { found, most } => (
-            format!("the columns of a row have {found} bytes, more than {most}"),
-            show("send fewer columns, or shorter texts: each takes its full length for every key"),
-        ),
-        AgreementFault::ColumnsNotOffered { protocol, offering } => (
-            format!("the protocol {protocol:?} sends no columns"),
-            format!("use one of {}, or protocol = \"auto\"", offering.join(", ")),
-        ),
+        AgreementFault::Columns(fault) => columns(fault),
         AgreementFault::NoRulesToShow => (
             "\"show_rules\" without a rule".to_owned(),
             show("remove it, or add a [[rule]] for each way in which rows may match"),
@@ -390,6 +361,43 @@ fn words(fault: &AgreementFault) -> (String, String) {
             ),
         ),
         fault => helper::words(fault),
+    }
+}
+
+fn columns(fault: &ColumnFault) -> (String, String) {
+    let show = |hint: &str| hint.to_owned();
+    match fault {
+        ColumnFault::OfSeveral => (
+            "columns of both parties are not possible yet".to_owned(),
+            show("keep one [[columns]]: the columns of one party go to the other one"),
+        ),
+        ColumnFault::NotWith { field } => {
+            (format!("{field:?} is not possible with columns"), show("remove it, or the columns"))
+        }
+        ColumnFault::ForNoOne { of } => (
+            format!("no party but {of:?} receives the result, so its columns go to no one"),
+            show("let the other party receive the result, or send that party's columns"),
+        ),
+        ColumnFault::Count { found, max } => (
+            format!("there must be 1 to {max} columns, not {found}"),
+            show("name the columns that come along, or remove [[columns]]"),
+        ),
+        ColumnFault::TypeCount { names, types } => (
+            format!("there are {names} columns and {types} types"),
+            show(
+                "give each column a type, in the same order: \"text 24\" (at most 24 bytes), \
+                  \"integer\" or \"date\"",
+            ),
+        ),
+        ColumnFault::TooLong { found, most } => (
+            format!("the columns of a row have {found} bytes, more than {most}"),
+            show("send fewer columns, or shorter texts: each takes its full length for every key"),
+        ),
+        ColumnFault::NotOffered { protocol, offering } => (
+            format!("the protocol {protocol:?} sends no columns"),
+            format!("use one of {}, or protocol = \"auto\"", offering.join(", ")),
+        ),
+        fault => (fault.to_string(), "correct it".to_owned()),
     }
 }
 

@@ -400,8 +400,7 @@ pub fn data(error: &InputError, say: Speech) -> Message {
         ),
         InputError::DuplicateKey { path, first, second } => Message::here(
             format!("{}, {second}: the key is already in {first}", shown(path)),
-            "the agreement refuses rows with the same key: remove one of them, or agree on \
-             duplicates = \"sum\" or \"first\"",
+            "remove one of them, or agree on another \"duplicates\" than \"refuse\"",
         ),
         InputError::KeyTooLong { path, place, column, max_bytes } => Message::here(
             format!(

@@ -1,5 +1,8 @@
 //! The rows of the file that have a key, for results that name keys rather than rows.
 
+use crate::stream::NO_ITEM;
+use vesica_core::Item;
+
 /// The numbers of the rows of each key. Rows count from 1; a header, blank lines and invalid rows
 /// are not counted: the number of a row is its position in any table that is read from the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +19,19 @@ impl RowNumbers {
     pub fn get(&self, index: usize) -> &[u64] {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.numbers[start..self.ends[index]]
+    }
+
+    /// The item of each of `rows` rows, or [`NO_ITEM`]; `items` has the item of each key.
+    ///
+    /// # Panics
+    /// If there are not as many items as keys, or fewer rows.
+    pub fn items(&self, items: &[Item], rows: u64) -> Vec<Item> {
+        assert_eq!(items.len(), self.ends.len(), "each key has an item");
+        let mut of_rows = vec![NO_ITEM; rows as usize];
+        for (key, item) in items.iter().enumerate() {
+            self.get(key).iter().for_each(|number| of_rows[*number as usize - 1] = *item);
+        }
+        of_rows
     }
 
     /// Adds a key with one row.

@@ -22,6 +22,59 @@ pub(super) const COLUMN_FIELDS: &[Field] = &[
 ];
 const COLUMN_FIELD_NAMES: &[&str] = &["of", "names", "types", "duplicates"];
 
+/// What is wrong with the columns that come along.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ColumnFault {
+    /// Columns of more than one party.
+    #[error("columns of both parties are not possible yet: \"columns\" stands once")]
+    OfSeveral,
+    /// A field that columns do not allow.
+    #[error("{field:?} is not possible with columns")]
+    NotWith {
+        /// The field.
+        field: &'static str,
+    },
+    /// The party that has the columns is the only one that receives the result.
+    #[error("no party but {of:?} receives the result, so its columns go to no one")]
+    ForNoOne {
+        /// The party.
+        of: String,
+    },
+    /// No column, or too many of them.
+    #[error("there must be 1 to {max} columns, not {found}")]
+    Count {
+        /// How many there are.
+        found: usize,
+        /// Most.
+        max: usize,
+    },
+    /// Another number of types than of columns.
+    #[error("there are {names} columns and {types} types")]
+    TypeCount {
+        /// How many columns.
+        names: usize,
+        /// How many types.
+        types: usize,
+    },
+    /// The columns of a row are too long.
+    #[error("the columns of a row have {found} bytes, more than {most}")]
+    TooLong {
+        /// How many bytes.
+        found: usize,
+        /// Most.
+        most: usize,
+    },
+    /// The named protocol sends no columns.
+    #[error("the protocol {protocol:?} sends no columns")]
+    NotOffered {
+        /// The protocol.
+        protocol: &'static str,
+        /// The protocols that do.
+        offering: Vec<&'static str>,
+    },
+}
+
 /// The columns of one party that the other party gets with the common keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnTerms {
@@ -63,7 +116,7 @@ pub(super) fn read(
     let Some(list) = table.tables("columns", COLUMN_FIELDS)? else { return Ok(None) };
     let refuse = |fault| Err(table.error(list.span.clone(), fault));
     let [fields] = &list.value[..] else {
-        return refuse(AgreementFault::ColumnsOfSeveral);
+        return refuse(AgreementFault::Columns(ColumnFault::OfSeveral));
     };
     if operation != Operation::Intersection {
         let goes_with = Operation::Intersection;
@@ -78,7 +131,9 @@ pub(super) fn read(
     }
     for field in ["min_matches", "max_matches"] {
         if let Some(at) = table.any(field)? {
-            return Err(table.error(at.span, AgreementFault::NotWithColumns { field }));
+            return Err(
+                table.error(at.span, AgreementFault::Columns(ColumnFault::NotWith { field }))
+            );
         }
     }
     fields.refuse_unknown(COLUMN_FIELD_NAMES)?;
@@ -86,13 +141,13 @@ pub(super) fn read(
     let span = at.span.clone();
     let of = party(fields, at, parties)?;
     if receivers.iter().all(|position| parties[*position].name == of) {
-        return Err(fields.error(span, AgreementFault::ColumnsForNobody { of }));
+        return Err(fields.error(span, AgreementFault::Columns(ColumnFault::ForNoOne { of })));
     }
     let columns = columns(fields)?;
     let terms = ColumnTerms { of, columns, duplicates: duplicates_of(fields, DUPLICATES)? };
     let (found, most) = (terms.payload_len(), PayloadLen::MAX.bytes());
     if found > most {
-        return refuse(AgreementFault::ColumnsTooLong { found, most });
+        return refuse(AgreementFault::Columns(ColumnFault::TooLong { found, most }));
     }
     Ok(Some(terms))
 }
@@ -102,12 +157,15 @@ fn columns(table: &Table<'_>) -> Result<Vec<(String, CellType)>, AgreementError>
     let names = table.required("names", Table::texts)?;
     let types = table.required("types", Table::texts)?;
     if !(1..=MAX_COLUMNS).contains(&names.value.len()) {
-        let fault = AgreementFault::SentColumnCount { found: names.value.len(), max: MAX_COLUMNS };
-        return Err(table.error(names.span, fault));
+        let fault = ColumnFault::Count { found: names.value.len(), max: MAX_COLUMNS };
+        return Err(table.error(names.span, AgreementFault::Columns(fault)));
     }
     if names.value.len() != types.value.len() {
         let (names, found) = (names.value.len(), types.value.len());
-        return Err(table.error(types.span, AgreementFault::TypeCount { names, types: found }));
+        return Err(table.error(
+            types.span,
+            AgreementFault::Columns(ColumnFault::TypeCount { names, types: found }),
+        ));
     }
     let mut columns: Vec<(String, CellType)> = Vec::with_capacity(names.value.len());
     for (name, word) in names.value.into_iter().zip(types.value) {

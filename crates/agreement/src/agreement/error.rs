@@ -1,5 +1,6 @@
 //! What is wrong with an agreement file, and where.
 
+use super::columns::ColumnFault;
 use super::limits::{FORMAT_VERSION, PACKED_MAX_BITS};
 use vesica_expressions::ExpressionError;
 use vesica_link::ParseIdentityError;
@@ -325,53 +326,9 @@ pub enum AgreementFault {
         /// The name.
         name: String,
     },
-    /// Columns of more than one party.
-    #[error("columns of both parties are not possible yet: \"columns\" stands once")]
-    ColumnsOfSeveral,
-    /// A field that columns do not allow.
-    #[error("{field:?} is not possible with columns")]
-    NotWithColumns {
-        /// The field.
-        field: &'static str,
-    },
-    /// The party that has the columns is the only one that receives the result.
-    #[error("no party but {of:?} receives the result, so its columns go to no one")]
-    ColumnsForNobody {
-        /// The party.
-        of: String,
-    },
-    /// No column, or too many of them.
-    #[error("there must be 1 to {max} columns, not {found}")]
-    SentColumnCount {
-        /// How many there are.
-        found: usize,
-        /// Most.
-        max: usize,
-    },
-    /// Another number of types than of columns.
-    #[error("there are {names} columns and {types} types")]
-    TypeCount {
-        /// How many columns.
-        names: usize,
-        /// How many types.
-        types: usize,
-    },
-    /// The columns of a row are too long.
-    #[error("the columns of a row have {found} bytes, more than {most}")]
-    ColumnsTooLong {
-        /// How many bytes.
-        found: usize,
-        /// Most.
-        most: usize,
-    },
-    /// The named protocol sends no columns.
-    #[error("the protocol {protocol:?} sends no columns")]
-    ColumnsNotOffered {
-        /// The protocol.
-        protocol: &'static str,
-        /// The protocols that do.
-        offering: Vec<&'static str>,
-    },
+    /// The columns that come along.
+    #[error(transparent)]
+    Columns(#[from] ColumnFault),
     /// `by` without `groups`, or the other way round.
     #[error("\"by\" and \"groups\" go together")]
     OnlyOneOfGroups,

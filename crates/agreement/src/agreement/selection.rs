@@ -1,5 +1,6 @@
 //! Which protocols an agreement allows, and what items they compare.
 
+use super::columns::ColumnFault;
 use super::error::{AgreementError, AgreementFault};
 use super::items::IntegerItems;
 use super::limits::AUTO;
@@ -51,7 +52,10 @@ fn named(
     }
     if computes(row, terms) && !sends_columns(row, terms) {
         let offering = offering(terms).map(|row| row.id).collect();
-        return refuse(AgreementFault::ColumnsNotOffered { protocol: row.id, offering });
+        return refuse(AgreementFault::Columns(ColumnFault::NotOffered {
+            protocol: row.id,
+            offering,
+        }));
     }
     if !offers(row, terms) {
         let others = offering(terms).filter(|row| row.security > Security::Insecure);

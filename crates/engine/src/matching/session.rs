@@ -10,7 +10,7 @@ use crate::answer::{Asked, OwnRows, Told, Unchecked};
 use crate::error::{ConfigFault, InputFault};
 use crate::matching::exchange::{self, ROWS_LABEL};
 use crate::meeting::{self, Closings, Counts, Purpose};
-use crate::output::{KeyRows, RunResult, row_entries};
+use crate::output::{RunResult, row_entries};
 use crate::participants::Participants;
 use crate::peer::{Peer, PeerLink};
 use crate::reading::Reader;
@@ -31,7 +31,7 @@ use vesica_own_rows::self_check::{CheckedSet, shared_items};
 use vesica_own_rows::{RowItems, distinct};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan};
 use vesica_protocols::Protocol;
-use vesica_records::{KeyCounts, KeySet, NO_ITEM, RowNumbers, Streamed};
+use vesica_records::{KeyCounts, KeySet, Streamed};
 use vesica_scratch::{FolderScratch, Scratch};
 use vesica_tables::Progress;
 
@@ -430,24 +430,8 @@ impl Match for SessionRun<'_> {
         if self.workers().is_some() {
             return self.check_detached().map(|()| OwnSet::Detached);
         }
-        let sends_columns = reader.sends_columns();
-        if self.agreement.operation() != Operation::Intersection || sends_columns {
-            let mut keys = reader.keys(|_| self.peer.go_on_reading())?;
-            self.peer.link().keep_rows(exchange::digest_of(&keys))?;
-            let counts = keys.counts.clone();
-            reader.check_number(counts.distinct)?;
-            self.run.event(&Event::KeysRead(&counts));
-            let numbers = keys.rows.take();
-            let rows = if sends_columns {
-                let items =
-                    numbers.map(|numbers| items_of_rows(&keys.items, &numbers, counts.rows));
-                OwnRows { items: items.unwrap_or_default(), keys: None }
-            } else {
-                let of_keys =
-                    |numbers| KeyRows { columns: reader.columns(), numbers, rows: counts.rows };
-                OwnRows { items: Vec::new(), keys: numbers.map(of_keys) }
-            };
-            return Ok(OwnSet::Whole(Box::new(Whole { keys, rows, counts })));
+        if self.agreement.operation() != Operation::Intersection || reader.sends_columns() {
+            return self.read_with_more(reader);
         }
         let Spilling { files, memory_bytes, .. } = &self.spilling;
         let mut items = RowItems::new(memory_bytes / 4, Arc::clone(files));
@@ -586,15 +570,6 @@ impl Match for SessionRun<'_> {
     fn end(self) -> Result<(), Error> {
         self.peer.link().finish()
     }
-}
-
-/// The item of each of `rows` rows: `numbers` has the rows of each item, from 1.
-fn items_of_rows(items: &[Item], numbers: &RowNumbers, rows: u64) -> Vec<Item> {
-    let mut of_rows = vec![NO_ITEM; rows as usize];
-    for (key, item) in items.iter().enumerate() {
-        numbers.get(key).iter().for_each(|number| of_rows[*number as usize - 1] = *item);
-    }
-    of_rows
 }
 
 /// The parameters of a run over a connection or through a store, where a restarted party must send

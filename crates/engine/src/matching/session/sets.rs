@@ -1,14 +1,38 @@
-//! A set as it enters a protocol in one run.
+//! A set as it is read with more than its keys, and as it enters a protocol in one run.
 
-use super::{Matched, SessionRun};
-use crate::Error;
+use super::{Matched, OwnSet, SessionRun, Whole};
+use crate::answer::OwnRows;
 use crate::error::ConfigFault;
+use crate::matching::exchange;
+use crate::output::KeyRows;
+use crate::reading::Reader;
+use crate::{Error, Event};
 use vesica_agreement::split;
 use vesica_net::Context;
 use vesica_own_rows::self_check::{Additions, CheckedSet, TextForm};
 use vesica_records::KeySet;
 
 impl SessionRun<'_> {
+    /// Reads the keys with the values, texts or payloads that the run needs.
+    pub(super) fn read_with_more(&self, reader: &Reader<'_>) -> Result<OwnSet, Error> {
+        let mut keys = reader.keys(|_| self.peer.go_on_reading())?;
+        self.peer.link().keep_rows(exchange::digest_of(&keys))?;
+        let counts = keys.counts.clone();
+        reader.check_number(counts.distinct)?;
+        self.run.event(&Event::KeysRead(&counts));
+        let rows = match keys.rows.take() {
+            Some(numbers) if reader.sends_columns() => {
+                OwnRows { items: numbers.items(&keys.items, counts.rows), keys: None }
+            }
+            numbers => {
+                let of_keys =
+                    |numbers| KeyRows { columns: reader.columns(), numbers, rows: counts.rows };
+                OwnRows { items: Vec::new(), keys: numbers.map(of_keys) }
+            }
+        };
+        Ok(OwnSet::Whole(Box::new(Whole { keys, rows, counts })))
+    }
+
     /// `keys` with self-check items and padding; `len` of them are announced. In partitions all
     /// padding consists of this party's own self-check items.
     pub(super) fn checked_set(
