@@ -69,6 +69,7 @@ pub const TARGETS: &[Target] = &[
     profiles::PROFILE,
     expressions::EXPRESSION,
     codes::ELIAS_FANO,
+    codes::PAYLOADS,
     codes::LABELS,
     codes::OKVS,
 ];

@@ -135,6 +135,8 @@ class Agreement:
         times: str | None = None,
         times_bits: int = 16,
         default: int = 0,
+        columns: Mapping[str, str] | None = None,
+        columns_of: str | None = None,
         compute: str | None = None,
         circuit: str = "garbled",
         threshold: int | None = None,
@@ -160,10 +162,10 @@ class Agreement:
         gives each party its own result, all parties receive. The default security is the strongest
         available.
 
-        With `columns` the other party gets these columns of `columns_of` with common keys, by default of the
-        party that does not receive the result: their names, and what they hold, ``"text 24"`` (at most 24
-        bytes), ``"integer"`` or ``"date"``. Rows with the same key are refused, or with
-        ``duplicates="first"`` the first counts.
+        With `columns` the other party gets these columns of `columns_of` with common keys: their names,
+        and what they hold, ``"text 24"`` (at most 24 bytes), ``"integer"`` or ``"date"``. By default they
+        are columns of the party that does not receive the result, or if both do, of the second. Rows with
+        the same key are refused, or with ``duplicates="first"`` the first counts.
 
         With `by` and `groups` a sum is computed for each group of rows: `by` is a column, and `groups` are
         the texts in it. Without `values` the rows of each group are counted. With ``inner-product``
@@ -221,11 +223,11 @@ class Agreement:
         if key_bytes is not None:
             parts.append(section("union", {"key_bytes": key_bytes}))
         if has_values:
-            columns = [values] if isinstance(values, str) else list(values or [])
+            value_columns = [values] if isinstance(values, str) else list(values or [])
             shared = operation == "shared-values"
             terms = {
                 "of": values_of,
-                "columns": columns or None,
+                "columns": value_columns or None,
                 "by": by,
                 "groups": None if groups is None else list(groups),
                 "bits": bits,
@@ -249,8 +251,9 @@ class Agreement:
             parts.append("[[key]]\n" + fields(terms))
         parts.extend("[[rule]]\n" + fields(one_rule(rule)) for rule in rules)
         if columns is not None:
-            if columns_of is None:
-                columns_of = next((name for name in names if name != receives), None)
+            if columns_of is None and len(names) > 1:
+                receivers = [receives] if isinstance(receives, str) else list(receives)
+                columns_of = names[0] if receivers == [names[1]] else names[1]
             terms = {
                 "of": columns_of,
                 "names": list(columns),

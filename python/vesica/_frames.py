@@ -434,7 +434,7 @@ def numpy_of(column: _vesica.Column) -> Any:
         return None
     import numpy
 
-    return numpy.frombuffer(data, dtype=bool if len(data) == len(column) else "int64")
+    return numpy.frombuffer(data, dtype=bool if column.kind == "boolean" else "int64")
 
 
 def to_input(data: Any, rows: int | None) -> _vesica.Input:

@@ -7,7 +7,7 @@ import fcntl
 import logging
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vesica import _vesica
@@ -31,6 +31,12 @@ PIECE_ROWS = 1 << 16
 BROADCAST_BITS = 1 << 30
 #: The file of a state that a run holds locked.
 LOCK = "vesica-run.lock"
+
+
+def can_executors(agreement: Agreement) -> bool:
+    """Whether executors can do the work of a run."""
+    has_more = agreement.rules or agreement.columns is not None
+    return agreement.operation == "intersection" and not has_more
 
 
 class Rows(Frame):
@@ -185,7 +191,7 @@ class Rows(Frame):
             count = sum(rows for _, rows in self.parts)
             is_large = count > agreement.partition_rows
             chosen = wanted if wanted is not None else is_large
-            chosen = chosen and agreement.operation == "intersection" and not agreement.rules
+            chosen = chosen and can_executors(agreement)
         if chosen and wanted is None:
             # With wanted=True this was checked before the rows were written.
             check_packages()
@@ -384,7 +390,7 @@ class Rows(Frame):
         if first != len(ids):
             raise InternalError(*OTHER_ROWS)
 
-    def filter(self, mask: _vesica.Column) -> Any:
+    def rows(self, mask: _vesica.Column | None, added: Mapping[str, _vesica.Column]) -> Any:
         return self.detached()
 
     def detached(self) -> Any:

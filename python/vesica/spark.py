@@ -32,7 +32,7 @@ from vesica._names import made
 from vesica._options import RunOptions
 from vesica._packages import check_executors, check_packages
 from vesica._result import Result
-from vesica._rows import PRIVATE_ID, Rows
+from vesica._rows import PRIVATE_ID, Rows, can_executors
 from vesica._run import agreement_of, completed, key_of, names_of, needed
 from vesica._work import Work
 
@@ -188,10 +188,15 @@ def run_rows(
     place.check()
     mapped = names_of(options.columns)
     rows = Rows(df, place, unique(needed(agreement, party, mapped)), adds)
-    is_intersection = agreement.operation == "intersection" and not agreement.rules
-    if on_executors and (exchange is None or not is_intersection):
+    sent = agreement.columns
+    if sent is not None and sent.of != party:
         raise SettingsError(
-            "executors can do the work only of an intersection without rules through exchange",
+            "the other party's columns do not come into a data frame of Spark yet",
+            "give the rows as files, or as a frame of pandas, polars or pyarrow",
+        )
+    if on_executors and (exchange is None or not can_executors(agreement)):
+        raise SettingsError(
+            "executors can do the work only of an intersection without rules and columns through exchange",
             "leave out on_executors: the driver can do it",
         )
     if on_executors:

@@ -372,6 +372,7 @@ pub fn data(error: &InputError, say: Speech) -> Message {
         InputError::BadValue { path, place, column, fault } => Message::here(
             format!("{}, {place}: column {column:?} {fault}", shown(path)),
             match fault {
+                ValueFault::OutOfRange { bits: 64 } => "correct the number, or agree on a text",
                 ValueFault::TooLarge { .. } | ValueFault::OutOfRange { .. } => {
                     "agree on more bits in the agreement, or correct the value"
                 }

@@ -55,9 +55,12 @@ pub fn send(
     ctx.finish()
 }
 
-/// Receives the payloads of `sender_len` items and decrypts those of the common ones: `masks`
-/// follow this party's own positions. Returns the positions, ascending, and the payloads in their
-/// order.
+/// Receives the payloads of `sender_len` items and keeps those of the common ones, decrypted:
+/// `masks` follow this party's own positions. Returns the positions, ascending, and the payloads in
+/// their order.
+///
+/// A payload that is not of a common item is decrypted as well, to random bytes: otherwise the time
+/// would say how many items are common.
 ///
 /// # Errors
 /// The errors of the connection.
@@ -78,19 +81,23 @@ pub fn receive(
     let (mut first, mut next) = (0, by_place.iter().peekable());
     while first < sender_len {
         let places = per_message(len).min(sender_len - first);
-        let message = ctx.peer()?.recv(places * len)?;
+        let mut message = ctx.peer()?.recv(places * len)?;
+        let mut masks_here = vec![Block::default(); places];
+        let mut found = Vec::new();
         while let Some((place, own)) = next.next_if(|(place, _)| (*place as usize) < first + places)
         {
-            let to = positions.binary_search(&(*own as usize));
+            masks_here[*place as usize - first] = masks[*own as usize];
+            found.push((*place as usize - first, *own as usize));
+        }
+        apply(ctx, pad, &masks_here, &mut message, len);
+        for (place, own) in found {
+            let to = positions.binary_search(&own);
             let to = to.map_err(|_| Error::Bug("a match has no position"))?;
-            let from = (*place as usize - first) * len;
-            payloads[to * len..][..len].copy_from_slice(&message[from..][..len]);
+            payloads[to * len..][..len].copy_from_slice(&message[place * len..][..len]);
         }
         first += places;
         ctx.progress(first as u64, sender_len as u64);
     }
-    let masks: Vec<Block> = positions.iter().map(|position| masks[*position]).collect();
-    apply(ctx, pad, &masks, &mut payloads, len);
     Ok((positions, payloads))
 }
 

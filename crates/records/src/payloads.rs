@@ -28,7 +28,7 @@ pub enum CellType {
     },
     /// A whole number from −2^63 to 2^63 − 1.
     Integer,
-    /// A day, written as `2026-11-29`.
+    /// A day from 0001-01-01 to 9999-12-31, written as `2026-11-29`.
     Date,
 }
 
@@ -69,10 +69,10 @@ impl fmt::Display for CellType {
     }
 }
 
-/// Whether a day is one that [`CellType::Date`] can be written as.
+/// Whether other libraries also have this day: from the year 1 to 9999.
 fn is_day(days: i32) -> bool {
-    let span = jiff::Span::new().try_days(days);
-    span.is_ok_and(|span| EPOCH.checked_add(span).is_ok())
+    let day = jiff::Span::new().try_days(days).and_then(|span| EPOCH.checked_add(span));
+    day.is_ok_and(|day| (1..=9999).contains(&day.year()))
 }
 
 impl CellType {
@@ -112,6 +112,9 @@ impl CellType {
                         return Err(ValueFault::NotADate);
                     }
                     let days = EPOCH.until(day).map_err(|_| ValueFault::NotADate)?.get_days();
+                    if !is_day(days) {
+                        return Err(ValueFault::NotADate);
+                    }
                     payload.push(1);
                     payload.extend_from_slice(&days.to_le_bytes());
                 }
@@ -286,7 +289,9 @@ mod tests {
         assert_eq!(of(["", "1.5", ""]), ValueFault::NotPlain);
         assert_eq!(of(["", "x", ""]), ValueFault::NotANumber);
         assert_eq!(of(["", "9223372036854775808", ""]), ValueFault::OutOfRange { bits: 64 });
-        for text in ["29.11.2026", "2026-11-31", "20261129", "2026-11-29T10:00", "today"] {
+        for text in
+            ["29.11.2026", "2026-11-31", "20261129", "2026-11-29T10:00", "today", "0000-12-31"]
+        {
             assert_eq!(of(["", "", text]), ValueFault::NotADate, "{text}");
         }
     }

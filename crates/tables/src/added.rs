@@ -14,12 +14,14 @@ pub struct Added<'a> {
     /// The name of a last column that says whether a row's bit is set: `1` or `0` in text, a
     /// boolean in Parquet. Then every row is written.
     pub mark: Option<&'a str>,
+    /// Whether only the owner may read a result with them, for any mode of the file.
+    pub owners_alone: bool,
 }
 
 impl<'a> Added<'a> {
     /// A mark alone.
     pub fn mark(name: &'a str) -> Self {
-        Self { mark: Some(name), columns: Vec::new() }
+        Self { mark: Some(name), ..Self::default() }
     }
 
     /// The names of the columns, in their order.

@@ -34,7 +34,7 @@ pub struct OutputOptions {
 /// The format is unknown or cannot hold a column or a cell, the name is taken or is the input
 /// itself, the directory is missing or not writable, or the input cannot be read.
 pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), WriteError> {
-    let output = TempOutput::create(source, options)?;
+    let output = TempOutput::create(source.into(), source, options)?;
     if let Layout::Frame(_) = source.layout() {
         return Err(source.already_read().into());
     }
@@ -242,9 +242,14 @@ pub(crate) struct TempOutput {
 }
 
 impl TempOutput {
-    /// Checks the target and creates the temporary file, readable by no more users than the input.
-    pub(crate) fn create(source: &Source, options: &OutputOptions) -> Result<Self, OutputError> {
-        let output = Self::table(source.into(), options)?;
+    /// Checks the target for rows of `source`, and creates the temporary file with the mode of
+    /// `origin`.
+    pub(crate) fn create(
+        origin: Origin<'_>,
+        source: &Source,
+        options: &OutputOptions,
+    ) -> Result<Self, OutputError> {
+        let output = Self::table(origin, options)?;
         if let Layout::Parquet(table) = source.file_layout() {
             check_types(table, output.format.format)?;
         }

@@ -4,7 +4,7 @@
 use crate::added::{Added, AddedCell};
 use crate::columnar::cells::{CellForm, TextColumn};
 use crate::columnar::{RowBatches, Table, no_text};
-use crate::output::{OutputOptions, TempOutput, check_added};
+use crate::output::{Origin, OutputOptions, TempOutput, check_added};
 use crate::progress::{Meter, Progress};
 use crate::rows::ROWS_PER_TICK;
 use crate::sink::parquet::{ParquetSink, TextTable};
@@ -80,7 +80,8 @@ pub fn write_with(
 ) -> Result<Written, WriteError> {
     check_added(source, added)?;
     let wanted = Wanted::new(wanted, rows);
-    let output = TempOutput::create(source, options)?;
+    let origin = if added.owners_alone { Origin::OwnersAlone(source) } else { source.into() };
+    let output = TempOutput::create(origin, source, options)?;
     let meter = Meter::new(source.len_bytes(), progress);
     let mut pass = Pass { source, wanted, added, meter, written: Written { rows: 0, wanted: 0 } };
     let out = output.writer()?;

@@ -1,11 +1,14 @@
 //! What every protocol of an operation must satisfy, however it is built.
 
 mod offers;
+mod payloads;
 mod places;
 mod tampering;
 
 pub(crate) use offers::factors;
 pub use offers::what_is_not_offered_is_refused;
+pub use payloads::payloads;
+pub(crate) use payloads::{payload_len, payloads_of};
 pub use places::{empty_places_hold_no_item, placing_that_fails_ends_both_parties};
 pub use tampering::{deviations_are_caught_or_harmless, tampering_never_hangs_or_panics};
 

@@ -6,7 +6,7 @@
 
 mod replay;
 
-use crate::laws::{cost, law_bits, overlapping_for};
+use crate::laws::{cost, law_bits, overlapping_for, payload_len, payloads_of};
 use crate::set_operations::{learners, text, values_of};
 use crate::{Runner, Transcript};
 use std::sync::Arc;
@@ -33,9 +33,10 @@ pub struct WireRun {
 
 impl WireRun {
     /// The runs of sets of `sizes` that `protocol` offers: each operation with each of the
-    /// learners.
+    /// learners, and payloads.
     pub fn all(protocol: &Protocol, sizes: Sizes) -> Vec<Self> {
         let queries = protocol.operations.iter().map(|operation| query(protocol, *operation));
+        let queries = queries.chain(protocol.payloads.then(|| Query::Payloads(payload_len(20))));
         let of_query = |query: Query| {
             learners(protocol, &query).iter().map(move |learns| Self {
                 query,
@@ -76,7 +77,13 @@ impl WireRun {
                 let texts = set.iter().flat_map(|item| text(item, len)).collect();
                 Input::with_texts(set, Arc::new(texts))
             }
-            _ => set.into(),
+            _ => match self.query.payload_len().filter(|_| role == Role::Sender) {
+                Some(len) => {
+                    let payloads = payloads_of(&set, len);
+                    Input::with_payloads(set, Arc::new(payloads))
+                }
+                None => set.into(),
+            },
         };
         let params = self.params(protocol, seed);
         protocol.party(role, params, input).expect("the input fits the parameters")

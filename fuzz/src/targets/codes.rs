@@ -8,8 +8,35 @@ use vesica_core::{Block, Misbehaviour};
 use vesica_labels::{Bits, Format, Label, Segment, Spool, count_segment, decode_segment};
 use vesica_okvs::bloom::{BloomHash, BloomShape, Indices, sum};
 use vesica_okvs::{BandOkvs, ClusteredOkvs, Okvs, PolynomialOkvs, Scratch};
+use vesica_records::payloads::{CellType, cells, payload_len};
 use vesica_scratch::MemoryScratch;
 use vesica_simd::aes::Aes128;
+
+pub(super) const PAYLOADS: Target =
+    Target { name: "payloads", run: payloads, seeds: no_seeds, tokens: &[], max_len: 512 };
+
+/// Types of columns, then the other party's payload of them.
+fn payloads(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let types: Vec<CellType> = (0..input.below(4) + 1)
+        .map(|_| match input.below(3) {
+            0 => CellType::Integer,
+            1 => CellType::Date,
+            _ => CellType::Text { max_bytes: 1 + input.below(40) as u16 },
+        })
+        .collect();
+    let payload = input.rest();
+    let Some(cells) = cells(&types, payload) else { return };
+    assert_eq!((payload.len(), cells.len()), (payload_len(&types), types.len()));
+    for (cell, of) in cells.iter().zip(&types) {
+        let text = cell.to_string();
+        match of {
+            CellType::Text { max_bytes } => assert!(text.len() <= usize::from(*max_bytes)),
+            CellType::Integer => assert!(text.is_empty() || text.parse::<i64>().is_ok()),
+            CellType::Date => assert!(text.is_empty() || text.len() == "2026-11-29".len()),
+        }
+    }
+}
 
 pub(super) const ELIAS_FANO: Target =
     Target { name: "elias_fano", run: elias_fano, seeds: no_seeds, tokens: &[], max_len: 4096 };

@@ -6,6 +6,7 @@ mod bad_peers;
 mod bench_aided;
 mod bench_scale;
 mod check;
+mod columns;
 mod docs;
 mod exchange;
 mod exchange_runs;

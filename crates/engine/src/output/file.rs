@@ -66,8 +66,9 @@ pub(crate) fn expected<'a>(
             let types = columns.types().into_iter().map(CellType::in_result);
             columns.result_names().into_iter().zip(types)
         });
-    let partner = partner.map(|(name, holds)| empty(name, holds));
-    Added { columns: rules.into_iter().chain(partner).collect(), mark }
+    let partner: Vec<_> = partner.map(|(name, holds)| empty(name, holds)).collect();
+    let owners_alone = !partner.is_empty();
+    Added { columns: rules.into_iter().chain(partner).collect(), mark, owners_alone }
 }
 
 /// The columns that the rows of a result get, with a mark if it is given.
@@ -81,12 +82,13 @@ fn added<'a>(rows: &'a RowSet, mark: Option<&'a str>) -> Added<'a> {
         .partner()
         .into_iter()
         .flat_map(|partner| partner.names().iter().zip(partner.types()).enumerate());
+    let owners_alone = rows.partner().is_some();
     let partner = partner.map(|(at, (name, holds))| AddedColumn {
         name: name.clone(),
         holds,
         of: Box::new(move |row| rows.partner_cell(row, at)),
     });
-    Added { columns: rules.into_iter().chain(partner).collect(), mark }
+    Added { columns: rules.into_iter().chain(partner).collect(), mark, owners_alone }
 }
 
 /// Writes the rows in the set, or all with a `mark`, with the columns that the set holds of them.

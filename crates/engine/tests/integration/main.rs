@@ -1,6 +1,7 @@
 //! The crate's integration tests, in one program: `cargo test --workspace --test integration`.
 
 mod bad_peers;
+mod columns;
 mod computed;
 mod damaged_bytes;
 mod outputs;

@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_core::{
-    Item, Learns, Misbehaviour, PsiParams, Query, Role, SessionId, TextLen, Values, hash,
+    Item, Learns, Misbehaviour, PayloadLen, PsiParams, Query, Role, SessionId, TextLen, Values,
+    hash,
 };
 use vesica_engine::terms::{extra, key_columns, key_items};
 use vesica_engine::{Error, Event, Observer, Phase, Report, WIRE_VERSION};
@@ -39,6 +40,8 @@ enum Way {
     Text,
     /// It names the target's identifier as one of a self-check item of its own.
     CheckItem,
+    /// The target's columns are not of the agreed form.
+    Column,
 }
 
 struct Attack {
@@ -219,7 +222,17 @@ fn input(agreement: &Agreement, items: [Item; 2], secret: &[u8], way: Way) -> In
             });
             Input::with_texts(Arc::new(set.clone()), Arc::new(texts.collect()))
         }
-        _ => Arc::new(set).into(),
+        _ => match &agreement.columns {
+            Some(columns) => {
+                let len = columns.payload_len();
+                let payloads = (0..set.len()).flat_map(|i| match i {
+                    1 if way == Way::Column => vec![0xff; len],
+                    _ => vec![0; len],
+                });
+                Input::with_payloads(Arc::new(set.clone()), Arc::new(payloads.collect()))
+            }
+            None => Arc::new(set).into(),
+        },
     }
 }
 
@@ -230,7 +243,12 @@ fn query(agreement: &Agreement) -> Query {
         Question::Sum(_) => Query::Sum(Values::new(Role::Sender, 8 + 10).unwrap()),
         Question::Union { key_bytes } => Query::Union(TextLen::new(key_bytes + 2).unwrap()),
         Question::PrivateId => Query::PrivateId,
-        _ => Query::Intersection,
+        _ => match &agreement.columns {
+            Some(columns) => {
+                Query::Payloads(PayloadLen::new(columns.payload_len() as u32).unwrap())
+            }
+            None => Query::Intersection,
+        },
     }
 }
 
@@ -448,6 +466,17 @@ fn an_invalid_text_reveals_nothing() {
     let [with, without] = sees_nothing(&case, [WITH, WITHOUT]);
     assert!(with.is_ok(), "{with:?}");
     assert_fails_alone(&without);
+}
+
+#[test]
+fn columns_of_another_form_reveal_nothing() {
+    let tables = "[[columns]]\nof = \"two\"\nnames = [\"v\"]\ntypes = [\"text 30\"]\nduplicates = \"first\"\n";
+    for protocol in ["rr22", "rr22_low_communication"] {
+        let case = Attack { protocol, head: ROWS, tables, way: Way::Column };
+        let [with, without] = sees_nothing(&case, [WITH, WITHOUT]);
+        assert_fails_alone(&with);
+        assert!(without.is_ok(), "{protocol}: {without:?}");
+    }
 }
 
 #[test]

@@ -54,6 +54,12 @@ fn every_intersection_satisfies_the_psi_law_in_all_cases() {
 }
 
 #[test]
+fn payloads_come_with_common_items_alone() {
+    let with_payloads = catalogue().iter().filter(|row| row.payloads);
+    side_by_side(with_payloads, |row| laws::payloads(row, Cases::Pairs));
+}
+
+#[test]
 fn every_intersection_is_the_same_on_any_network_and_thread_count() {
     side_by_side(mechanisms(), |row| laws::psi_is_the_same_everywhere(row, quick(row)));
 }

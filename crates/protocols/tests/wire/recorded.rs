@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
-use vesica_core::Learns;
+use vesica_core::{Learns, Query};
 use vesica_protocols::{Protocol, catalogue};
 use vesica_testkit::wire::{Sizes, WireRun};
 
@@ -22,7 +22,11 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) fn new(row: &Protocol, run: &WireRun) -> Self {
-        Self::of(row.id, run.sizes, run.query.operation().name(), learns(run.learns))
+        let operation = match run.query {
+            Query::Payloads(_) => "payloads",
+            query => query.operation().name(),
+        };
+        Self::of(row.id, run.sizes, operation, learns(run.learns))
     }
 
     fn of(row: &str, sizes: Sizes, operation: &str, learns: &str) -> Self {

@@ -190,7 +190,7 @@ fn texts_are_a_column_before_the_mark() {
     {
         let source = open(dir.path(input)).unwrap();
         for mark in [None, Some("hit")] {
-            let added = Added { columns: columns(), mark };
+            let added = Added { columns: columns(), mark, owners_alone: false };
             let named = if is_folder { ",part" } else { "" };
             let of_row = |row: u64| {
                 let part = if is_folder { format!(",{}", row / (ROWS / 2)) } else { String::new() };
@@ -245,7 +245,7 @@ fn a_mark_never_takes_the_name_of_a_column() {
         holds: AddedType::Text,
         of: Box::new(|_| AddedCell::Empty),
     };
-    let twice = Added { columns: vec![why], mark: Some("why") };
+    let twice = Added { columns: vec![why], ..Added::mark("why") };
     let taken =
         WriteError::Output(OutputError::ColumnTaken { column: "why".into(), is_mark: true });
     assert_eq!(check_added_output(&source, &twice, &options), Err(taken));

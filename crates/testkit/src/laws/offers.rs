@@ -1,6 +1,6 @@
 //! What a protocol offers, and that it refuses all else.
 
-use super::{items_for, law_bits};
+use super::{items_for, law_bits, payload_len};
 use std::sync::Arc;
 use vesica_core::{
     Bounds, Error, Item, Learns, ParameterError, PsiParams, Query, Role, SessionId, TextLen, Values,
@@ -62,6 +62,12 @@ pub fn what_is_not_offered_is_refused(protocol: &Protocol) {
             let found = refused(params.with_query(query), Arc::clone(&set).into());
             assert_eq!(found, [error.clone(), error], "{}", protocol.id);
         }
+    }
+    if protocol.operations.contains(&Operation::Intersection) && !protocol.payloads {
+        let error = Some(ParameterError::UnsupportedPayloads.into());
+        let with_payloads = params.with_query(Query::Payloads(payload_len(1)));
+        let found = refused(with_payloads, Arc::clone(&set).into());
+        assert_eq!(found, [error.clone(), error], "{}", protocol.id);
     }
     if !protocol.bounds.are_kept() {
         let bounded = params.with_bounds(Bounds::new(Some(1), None).expect("one bound"));
