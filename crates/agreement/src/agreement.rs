@@ -19,6 +19,7 @@
 
 mod canonical;
 mod checked;
+mod column_fault;
 mod columns;
 mod computation;
 mod difference;
@@ -38,7 +39,8 @@ mod values;
 
 pub use canonical::AgreementHash;
 pub use checked::CheckedValues;
-pub use columns::{ColumnFault, ColumnTerms, MAX_COLUMNS};
+pub use column_fault::ColumnFault;
+pub use columns::{ColumnTerms, MAX_COLUMNS};
 pub use computation::Computation;
 pub use difference::{Difference, DifferenceError};
 pub use draft::Draft;

@@ -374,7 +374,7 @@ pub fn data(error: &InputError, say: Speech) -> Message {
             match fault {
                 ValueFault::OutOfRange { bits: 64 } => "correct the number, or agree on a text",
                 ValueFault::TooLarge { .. } | ValueFault::OutOfRange { .. } => {
-                    "agree on more bits in the agreement, or correct the value"
+                    "agree on more bits, or correct the value"
                 }
                 ValueFault::Negative => {
                     "values are whole numbers from 0 up, unless the agreement has signed = true; \
@@ -384,9 +384,7 @@ pub fn data(error: &InputError, say: Speech) -> Message {
                     "agree on all groups, or correct the cell; a row with an empty cell is in no \
                      group"
                 }
-                ValueFault::TooLong { .. } => {
-                    "agree on more bytes in the agreement, or shorten the text: it is never cut"
-                }
+                ValueFault::TooLong { .. } => "agree on more bytes, or shorten it: no text is cut",
                 ValueFault::NotADate => "write dates as 2026-11-29, or leave the cell empty",
                 _ => {
                     "values are whole numbers in plain digits, for example cents in place of \

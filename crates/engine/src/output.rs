@@ -3,21 +3,13 @@
 
 mod file;
 
-pub(crate) use file::{Results, check, check_order, expected};
+pub(crate) use file::{Results, check, check_order};
 pub(crate) use vesica_own_rows::KeyRows;
 pub use vesica_own_rows::{IdEntry, Ids, OrderLine, RowSet, SharesOrder, Union, UnionEntry};
 
 use std::fmt;
-use vesica_agreement::Agreement;
 use vesica_expressions::Answer;
-use vesica_own_rows::RowEntries;
 use vesica_share_files::SharesFile;
-
-/// The entries of a row in this party's list of items, and whether the result says which match.
-pub(crate) fn row_entries(agreement: &Agreement) -> RowEntries {
-    let of_rules = agreement.rules.iter().map(|rule| (rule.name.clone(), rule.most)).collect();
-    RowEntries { of_rules, keeps_rules: agreement.show_rules }
-}
 
 /// What a party has learned when its job has finished, checked and without self-check items. The
 /// operation of the agreement decides the variant, and whether this party receives a result.

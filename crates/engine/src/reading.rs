@@ -7,6 +7,7 @@ use crate::{Error, Event, Job, Observer, Phase, output};
 use std::ops::ControlFlow;
 use vesica_agreement::Agreement;
 use vesica_core::{Item, Operation};
+use vesica_own_rows::added_columns;
 use vesica_protocols::Security;
 use vesica_records::payloads::PayloadColumns;
 use vesica_records::{
@@ -48,7 +49,7 @@ impl<'a> Reader<'a> {
         }
         if let Some(mark) = mark {
             check_has_rows(agreement, party)?;
-            check_added(source, &output::expected(agreement, Some(party), Some(mark)))?;
+            check_added(source, &added_columns(agreement, Some(party), Some(mark)))?;
         }
         if let Some(output) = output {
             if !agreement.is_receiver_of_result(party) {

@@ -1,7 +1,6 @@
 //! Consequences of an agreement for a party's file: columns, items, limits.
 
 use crate::answer::text_limit;
-use crate::output::expected;
 use crate::{ConfigFault, Error};
 use std::collections::BTreeMap;
 use vesica_agreement::{Agreement, PartyTerms, Question};
@@ -135,13 +134,13 @@ pub fn check_result_columns(
     party: Option<&str>,
     source: &Source,
 ) -> Result<(), OutputError> {
-    check_added(source, &expected(agreement, party, None))
+    check_added(source, &vesica_own_rows::added_columns(agreement, party, None))
 }
 
 /// The names of the columns that the rows of `party`'s result get; of an unknown party those that
 /// every party's result gets.
 pub fn added_columns(agreement: &Agreement, party: Option<&str>) -> Vec<String> {
-    expected(agreement, party, None).names().map(str::to_owned).collect()
+    vesica_own_rows::added_columns(agreement, party, None).names().map(str::to_owned).collect()
 }
 
 /// How encoded keys become items under `agreement`: as integers if [`Agreement::integer_items`]

@@ -33,7 +33,7 @@
 //! random-band store and |B| = ℓ rounded up to 16 bits.
 //!
 //! Payloads are no part of the paper: F' is a second hash of what H_o hashes, so that the tags tell
-//! nothing about it, and the pad is as many blocks of a cipher of F'(x) as a payload has ([`Pads`]).
+//! nothing about it, and the pad is as many blocks of a cipher of F'(x) as a payload has: [`Pads`].
 //!
 //! As in the paper, it is the receiver's set that is encoded. The paper calls that set X and its
 //! size n_x; here they are Y and n_y.
@@ -153,7 +153,7 @@ impl Masks {
 }
 
 fn pads(params: &PsiParams, len: PayloadLen) -> Pads {
-    Pads::new(PAYLOAD_LABEL, params.session(), Block::ZERO, len.bytes())
+    Pads::new(PAYLOAD_LABEL, params.session(), Block::ZERO, len)
 }
 
 /// Which encoding carries the receiver's set.

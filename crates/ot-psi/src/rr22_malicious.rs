@@ -48,8 +48,8 @@
 //! shared items. If they do not, it fails. This depends on the tags alone and so tells the sender
 //! nothing.
 //!
-//! **Payloads.** The pad of an item is an output of the pseudorandom function as F is: more blocks of
-//! H_t under labels of their own ([`Pads`]), which F(x) tells nothing about. So a receiver can
+//! **Payloads.** The pad of an item is an output of the pseudorandom function as F is: more blocks
+//! of H_t under labels of their own ([`Pads`]), which F(x) tells nothing about. So a receiver can
 //! decrypt the payload of an item exactly if it can recognise its tag: the bounds below on its set
 //! hold for payloads too. A sender that deviates can give each of its items any payload, also one
 //! that is not of the agreed form; the receiver learns nothing from that before its last message,
@@ -393,7 +393,7 @@ impl Coin {
 
     /// The pads of payloads.
     fn pads(&self, len: PayloadLen) -> Pads {
-        Pads::new(PAYLOAD_LABEL, &self.session, self.w, len.bytes())
+        Pads::new(PAYLOAD_LABEL, &self.session, self.w, len)
     }
 
     /// F of each mask, with its position.

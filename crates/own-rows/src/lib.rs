@@ -7,11 +7,13 @@
 //!   the other party's columns for the rows of a set.
 //! * [`Union`], [`Ids`] — results that name keys; [`KeyRows`] — the rows of own keys in them.
 //! * [`SharesOrder`] — what a party knows of the order of its shares.
+//! * [`added_columns`] — the columns that a result has besides those of the input.
 //! * [`self_check`] — the set with self-check items and padding, and the checks of a result.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+mod files;
 mod items;
 mod keys;
 mod order;
@@ -19,6 +21,7 @@ mod partner;
 pub mod self_check;
 mod set;
 
+pub use files::added_columns;
 pub use items::{RowItems, Spread, bits, distinct};
 pub use keys::{IdEntry, Ids, KeyRows, Union, UnionEntry};
 pub use order::{OrderLine, SharesOrder};

@@ -2,6 +2,7 @@
 
 use crate::PartnerColumns;
 use std::fmt;
+use vesica_agreement::Agreement;
 use vesica_tables::AddedCell;
 
 /// Rows of this party's file: one bit for each row, in the order of the file. Rows count from 0,
@@ -27,6 +28,14 @@ pub struct RowEntries {
     /// Whether the set is to hold the rules under which its rows match, in 4 bytes for each of
     /// them.
     pub keeps_rules: bool,
+}
+
+impl RowEntries {
+    /// Those of `agreement`.
+    pub fn of(agreement: &Agreement) -> Self {
+        let of_rules = agreement.rules.iter().map(|rule| (rule.name.clone(), rule.most)).collect();
+        Self { of_rules, keeps_rules: agreement.show_rules }
+    }
 }
 
 impl RowEntries {

@@ -81,8 +81,8 @@ impl Input {
         self.items
     }
 
-    /// Refuses values, texts, payloads and shared items where there should be none, and those that are
-    /// missing, too many or too long.
+    /// Refuses values, texts, payloads and shared items where there should be none, and those that
+    /// are missing, too many or too long.
     pub fn check(&self, params: &PsiParams, role: Role) -> Result<()> {
         if self.shared.len() != params.shared_len() || self.shared.end > self.items.len() {
             return Err(ParameterError::SharedItems.into());

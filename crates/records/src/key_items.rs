@@ -7,6 +7,9 @@ use vesica_core::Item;
 use vesica_core::hash::ItemHash;
 use vesica_profiles::Profile;
 
+/// Represents a row without a usable key. A digest equals it with probability 2^-128.
+pub const NO_ITEM: Item = Item::from_bytes([0; Item::LEN]);
+
 /// Which items a row has, and how an encoded key becomes one.
 #[derive(Clone)]
 pub struct KeyItems {

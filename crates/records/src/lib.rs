@@ -44,7 +44,7 @@ mod values;
 pub use doubts::{FloatTexts, FrequentKey, Misfit, PartShape};
 pub use faults::{FaultCount, Faults};
 pub use key::KeyColumn;
-pub use key_items::KeyItems;
+pub use key_items::{KeyItems, NO_ITEM};
 pub use keys::{
     Extra, KeyCounts, KeyLimits, KeySet, RefusedCount, RuleCounts, SingleQuoted, read_keys,
     read_keys_with, survey_keys,
@@ -53,7 +53,7 @@ pub use refused_list::RefusedList;
 pub use row_numbers::RowNumbers;
 pub use rule::{KeyRule, RuleColumn, max_keys};
 pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape};
-pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, stream_items_with, survey_items};
+pub use stream::{StreamError, Streamed, stream_items, stream_items_with, survey_items};
 pub use survey::Survey;
 pub use texts::{KeyTexts, key_values};
 pub use values::{Duplicates, Groups, ValueColumns};

@@ -1,6 +1,6 @@
 //! The rows of the file that have a key, for results that name keys rather than rows.
 
-use crate::stream::NO_ITEM;
+use crate::key_items::NO_ITEM;
 use vesica_core::Item;
 
 /// The numbers of the rows of each key. Rows count from 1; a header, blank lines and invalid rows

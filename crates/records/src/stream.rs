@@ -1,7 +1,7 @@
 //! Streaming pass: the item of every row, in the order of the rows; keeps nothing.
 
 use crate::key::{KeyColumn, key_cells};
-use crate::key_items::KeyItems;
+use crate::key_items::{KeyItems, NO_ITEM};
 use crate::key_pass::{KeyPass, Outcome};
 use crate::keys::{KeyCounts, KeyLimits, RuleCounts};
 use crate::refused_list::RefusedList;
@@ -12,9 +12,6 @@ use std::ops::ControlFlow;
 use vesica_core::Item;
 use vesica_inputs::error::{InFile, InputError};
 use vesica_tables::{CellColumn, Meter, Progress, Row, Source, Visit, visit};
-
-/// Represents a row without a usable key. A digest equals it with probability 2^-128.
-pub const NO_ITEM: Item = Item::from_bytes([0; Item::LEN]);
 
 /// Entries that are passed to the sink together, or as many as the next row has more.
 const BLOCK_ENTRIES: usize = 1 << 13;

@@ -1,6 +1,6 @@
 //! What is wrong with an agreement file, and where.
 
-use super::columns::ColumnFault;
+use super::column_fault::ColumnFault;
 use super::limits::{FORMAT_VERSION, PACKED_MAX_BITS};
 use vesica_expressions::ExpressionError;
 use vesica_link::ParseIdentityError;

@@ -1,6 +1,6 @@
 //! Which protocols an agreement allows, and what items they compare.
 
-use super::columns::ColumnFault;
+use super::column_fault::ColumnFault;
 use super::error::{AgreementError, AgreementFault};
 use super::items::IntegerItems;
 use super::limits::AUTO;

@@ -97,9 +97,10 @@ fn cells_that_do_not_fit_are_named_before_a_run() {
         .output()
         .map(|out| assert!(out.status.success(), "{out:?}"))
         .unwrap();
+    let long = "1234567890123456789012345,x@x.example,,";
     for (row, says) in [
-        ("1234567890123456789012345,x@x.example,,", "column \"ward\" is longer than 24 bytes"),
-        ("N,x@x.example,02.11.2026,", "column \"admitted\" is not a date"),
+        (long, "column \"ward\" holds a text of more than 24 bytes"),
+        ("N,x@x.example,02.11.2026,", "column \"admitted\" holds something other than a date"),
         ("N,x@x.example,,1.5", "column \"beds\""),
         ("N,bob@b.example,,", "the key is already in line 3"),
     ] {

@@ -2,10 +2,11 @@
 
 use super::asked::{Asked, OwnRows, require};
 use super::{ids, partner, union};
-use crate::output::{ColumnSum, KeyRows, NamedAnswer, RowSet, RunResult, SharesOrder, row_entries};
+use crate::output::{ColumnSum, KeyRows, NamedAnswer, RowSet, RunResult, SharesOrder};
 use vesica_agreement::{Computation, Question};
 use vesica_core::{Error, Item, Misbehaviour, Result, Role};
 use vesica_expressions::Answer;
+use vesica_own_rows::RowEntries;
 use vesica_own_rows::self_check::{CheckedSet, texts};
 use vesica_protocols::{Order, Output, Shares};
 use vesica_records::KeyTexts;
@@ -53,7 +54,7 @@ pub(super) fn answer(
             let (rows, matched) = (own.items, set.own_items(&positions));
             let words = vesica_own_rows::bits(&rows, &matched);
             let (count, keys) = (rows.len() as u64, matched.len() as u64);
-            RunResult::Rows(RowSet::of_entries(words, count, &row_entries(agreement), keys))
+            RunResult::Rows(RowSet::of_entries(words, count, &RowEntries::of(agreement), keys))
         }
         (Question::Intersection, Output::Payloads { positions, payloads }) => {
             possible(set.check(&positions)?)?;

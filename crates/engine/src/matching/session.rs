@@ -10,7 +10,7 @@ use crate::answer::{Asked, OwnRows, Told, Unchecked};
 use crate::error::{ConfigFault, InputFault};
 use crate::matching::exchange::{self, ROWS_LABEL};
 use crate::meeting::{self, Closings, Counts, Purpose};
-use crate::output::{RunResult, row_entries};
+use crate::output::RunResult;
 use crate::participants::Participants;
 use crate::peer::{Peer, PeerLink};
 use crate::reading::Reader;
@@ -28,7 +28,7 @@ use vesica_core::{EarlyReveal, Item, Items, Learns, Operation, PsiParams, Role, 
 use vesica_detached::DetachedMatches;
 use vesica_net::{Connection, Context};
 use vesica_own_rows::self_check::{CheckedSet, shared_items};
-use vesica_own_rows::{RowItems, distinct};
+use vesica_own_rows::{RowEntries, RowItems, distinct};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan};
 use vesica_protocols::Protocol;
 use vesica_records::{KeyCounts, KeySet, Streamed};
@@ -533,7 +533,7 @@ impl Match for SessionRun<'_> {
             .and_then(|()| match got {
                 Got::Whole { unchecked, set, rows } => unchecked.answer(&set, &asked, rows),
                 Got::Split { pieces, found } => {
-                    let entries = row_entries(self.agreement);
+                    let entries = RowEntries::of(self.agreement);
                     found.rows(pieces, asked.most(), &entries).map(|rows| {
                         rows.filter(|_| asked.learns).map_or(RunResult::Nothing, RunResult::Rows)
                     })

@@ -1,27 +1,16 @@
 //! Writes a result to a file.
 
-use super::{Ids, OrderLine, RowSet, RunResult, SharesOrder, Union};
+use super::RunResult;
 use crate::event::writing;
 use crate::{Error, Event, Observer, Phase};
 use std::ops::ControlFlow;
 use vesica_agreement::Agreement;
 use vesica_core::Operation;
-use vesica_core::hash::hex;
-use vesica_records::payloads::CellType;
+use vesica_own_rows::added_columns;
 use vesica_tables::{
-    Added, AddedCell, AddedColumn, AddedType, Origin, OutputError, OutputOptions, Progress, Source,
-    TableWriter, WriteError, Written, check_added_output, check_document_output,
-    check_table_output, distinct_columns, write_document, write_figures, write_with,
+    Origin, OutputError, OutputOptions, Progress, Source, WriteError, Written, check_added_output,
+    check_document_output, check_table_output, distinct_columns, write_document, write_figures,
 };
-
-/// The column of a union that says which keys only the other party has.
-const NEW: &str = "new";
-/// The column of identifiers.
-const ID: &str = "id";
-/// The column of the numbers of the own rows of a key.
-const ROWS: &str = "rows";
-/// The column of the rules under which a row matches.
-const RULES: &str = "matched_rules";
 
 /// The files that a run writes at its end.
 pub(crate) struct Results<'a> {
@@ -43,63 +32,12 @@ pub(crate) fn check(
 ) -> Result<(), WriteError> {
     match agreement.operation() {
         Operation::Intersection => {
-            check_added_output(source, &expected(agreement, Some(party), mark), output)?
+            check_added_output(source, &added_columns(agreement, Some(party), mark), output)?
         }
         _ if agreement.question.computed().is_some() => check_table_output(source, output)?,
         operation => check_other(operation, source, output)?,
     }
     Ok(())
-}
-
-/// The columns that the rows of `party`'s result get, yet without cells; of an unknown party those
-/// that every party's result gets.
-pub(crate) fn expected<'a>(
-    agreement: &Agreement,
-    party: Option<&str>,
-    mark: Option<&'a str>,
-) -> Added<'a> {
-    let empty =
-        |name: String, holds| AddedColumn { name, holds, of: Box::new(|_| AddedCell::Empty) };
-    let rules = agreement.show_rules.then(|| empty(RULES.to_owned(), AddedType::Text));
-    let partner =
-        party.and_then(|party| agreement.columns_for(party)).into_iter().flat_map(|columns| {
-            let types = columns.types().into_iter().map(CellType::in_result);
-            columns.result_names().into_iter().zip(types)
-        });
-    let partner: Vec<_> = partner.map(|(name, holds)| empty(name, holds)).collect();
-    let owners_alone = !partner.is_empty();
-    Added { columns: rules.into_iter().chain(partner).collect(), mark, owners_alone }
-}
-
-/// The columns that the rows of a result get, with a mark if it is given.
-fn added<'a>(rows: &'a RowSet, mark: Option<&'a str>) -> Added<'a> {
-    let rules = rows.has_rules().then(|| AddedColumn {
-        name: RULES.to_owned(),
-        holds: AddedType::Text,
-        of: Box::new(|row| AddedCell::Text(rows.rules_of(row))),
-    });
-    let partner = rows
-        .partner()
-        .into_iter()
-        .flat_map(|partner| partner.names().iter().zip(partner.types()).enumerate());
-    let owners_alone = rows.partner().is_some();
-    let partner = partner.map(|(at, (name, holds))| AddedColumn {
-        name: name.clone(),
-        holds,
-        of: Box::new(move |row| rows.partner_cell(row, at)),
-    });
-    Added { columns: rules.into_iter().chain(partner).collect(), mark, owners_alone }
-}
-
-/// Writes the rows in the set, or all with a `mark`, with the columns that the set holds of them.
-fn write_set(
-    rows: &RowSet,
-    source: &Source,
-    mark: Option<&str>,
-    options: &OutputOptions,
-    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Written, WriteError> {
-    write_with(source, rows.len(), rows.words(), &added(rows, mark), options, progress)
 }
 
 fn check_other(
@@ -147,10 +85,10 @@ impl RunResult {
         match self {
             Self::Nothing | Self::OutsideBounds | Self::Detached { .. } => {}
             Self::Rows(rows) => {
-                return Ok(Some(write_set(rows, source, None, options, progress)?));
+                return Ok(Some(rows.write(source, None, options, progress)?));
             }
-            Self::Union(union) => write_union(union, owners_alone, options)?,
-            Self::Ids(ids) => write_ids(ids, owners_alone, options)?,
+            Self::Union(union) => union.write(owners_alone, options)?,
+            Self::Ids(ids) => ids.write(owners_alone, options)?,
             Self::Shares { file, .. } => {
                 write_document(owners_alone, options, |out| file.write(out))?
             }
@@ -194,7 +132,7 @@ impl RunResult {
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Option<Written>, Error> {
         let Self::Rows(rows) = self else { return self.write(source, options, progress) };
-        Ok(Some(write_set(rows, source, Some(mark), options, progress)?))
+        Ok(Some(rows.write(source, Some(mark), options, progress)?))
     }
 
     /// Writes what this party knows of the order of its shares to a table, whole or not at all,
@@ -205,7 +143,7 @@ impl RunResult {
     /// [`InputFault::Output`](crate::InputFault::Output) when the file cannot be written.
     pub fn write_order(&self, source: &Source, options: &OutputOptions) -> Result<(), Error> {
         match self.order() {
-            Some(order) => write_order(order, Origin::OwnersAlone(source), options),
+            Some(order) => Ok(order.write(Origin::OwnersAlone(source), options)?),
             None => Ok(()),
         }
     }
@@ -251,62 +189,6 @@ fn write_totals(
     let cells = totals.iter().map(|(_, cell)| cell.clone());
     let named: Vec<_> = names.iter().map(String::as_str).zip(cells).collect();
     Ok(write_figures(source, &named, options)?)
-}
-
-fn write_union(union: &Union, origin: Origin<'_>, options: &OutputOptions) -> Result<(), Error> {
-    let mut table =
-        TableWriter::create(origin, &with_columns(union.columns(), [NEW, ROWS]), options)?;
-    for entry in union.entries() {
-        let rows = entry.rows.as_deref().map(numbers);
-        let mut cells = entry.values;
-        cells.push(if rows.is_none() { "yes" } else { "no" });
-        cells.push(rows.as_deref().unwrap_or_default());
-        table.row(&cells)?;
-    }
-    Ok(table.finish()?)
-}
-
-fn write_ids(ids: &Ids, origin: Origin<'_>, options: &OutputOptions) -> Result<(), Error> {
-    let mut names = with_columns(ids.columns(), [ROWS, ID]);
-    names.rotate_right(1);
-    let mut table = TableWriter::create(origin, &names, options)?;
-    for entry in ids.entries() {
-        let (id, rows) = (hex(entry.id), numbers(&entry.rows));
-        let mut cells = vec![&*id];
-        cells.extend(entry.values.unwrap_or_else(|| vec![""; ids.columns().len()]));
-        cells.push(&rows);
-        table.row(&cells)?;
-    }
-    Ok(table.finish()?)
-}
-
-fn write_order(
-    order: &SharesOrder,
-    origin: Origin<'_>,
-    options: &OutputOptions,
-) -> Result<(), Error> {
-    let mut table = TableWriter::create(origin, &order.columns().map(str::to_owned), options)?;
-    for (number, line) in (1_u64..).zip(order.lines()) {
-        let cell = match line {
-            OrderLine::Rows(rows) => numbers(&rows),
-            OrderLine::Place(place) => (place + 1).to_string(),
-            OrderLine::Common(true) => "yes".to_owned(),
-            OrderLine::Common(false) => "no".to_owned(),
-        };
-        table.row(&[number.to_string(), cell])?;
-    }
-    Ok(table.finish()?)
-}
-
-/// The names of the key columns, then `more`, all different.
-fn with_columns(keys: &[String], more: [&str; 2]) -> Vec<String> {
-    distinct_columns(&keys.iter().map(String::as_str).chain(more).collect::<Vec<_>>())
-}
-
-/// Rows as a cell: their numbers from 1.
-fn numbers(rows: &[u64]) -> String {
-    let numbers: Vec<String> = rows.iter().map(|row| (row + 1).to_string()).collect();
-    numbers.join(" ")
 }
 
 const KEYS_IN_COMMON: &str = "keys_in_common";

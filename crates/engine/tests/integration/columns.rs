@@ -103,7 +103,7 @@ fn agrees_with_a_plain_join(seed: u64, head: &str, rows: [usize; 2], of: usize, 
         assert_eq!(header, format!("id,text,number,day{more}"), "{head}");
         assert_eq!(found, expected, "{seed} {head}");
         if party != of {
-            // The other party's data, whoever may read the input.
+            // The input can be read by others.
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         }
     }

@@ -470,7 +470,8 @@ fn an_invalid_text_reveals_nothing() {
 
 #[test]
 fn columns_of_another_form_reveal_nothing() {
-    let tables = "[[columns]]\nof = \"two\"\nnames = [\"v\"]\ntypes = [\"text 30\"]\nduplicates = \"first\"\n";
+    let tables = "[[columns]]\nof = \"two\"\nnames = [\"v\"]\ntypes = [\"text 30\"]\n\
+                  duplicates = \"first\"\n";
     for protocol in ["rr22", "rr22_low_communication"] {
         let case = Attack { protocol, head: ROWS, tables, way: Way::Column };
         let [with, without] = sees_nothing(&case, [WITH, WITHOUT]);

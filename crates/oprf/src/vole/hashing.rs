@@ -2,7 +2,7 @@
 
 use rand::Rng;
 use vesica_core::hash::derive;
-use vesica_core::{Block, Item, Malicious, Result, Security, SemiHonest, SessionId};
+use vesica_core::{Block, Item, Malicious, PayloadLen, Result, Security, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_simd::aes::Aes128;
 use vesica_simd::short_hash::{BLOCK_LEN, INPUTS, keyed_hash_16};
@@ -195,8 +195,9 @@ pub struct Pads {
 }
 
 impl Pads {
-    /// The pads of this `label`, which is the caller's own, in this session, of `len` bytes each.
-    pub fn new(label: &'static str, session: &SessionId, w: Block, len: usize) -> Self {
+    /// The pads of this `label`, which is the caller's own, in this session, of `len` each.
+    pub fn new(label: &'static str, session: &SessionId, w: Block, len: PayloadLen) -> Self {
+        let len = len.bytes();
         let blocks = len.div_ceil(Block::LEN) as u64;
         let cipher = |i: u64| {
             Aes128::new(first_block(&derive(label, &[session.as_bytes(), &i.to_le_bytes()])))

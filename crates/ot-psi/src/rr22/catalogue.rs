@@ -21,8 +21,8 @@ pub const FAST_ROW: Protocol = Protocol {
     flights: |params| flights(Mode::Fast, params),
     least_flights: None,
     bytes_formula: "VOLE(m) + 32 + 16·m + tags(n_x, ℓ), ⌈n_x/8⌉ when both learn, and n_x payloads \
-                    if there are any; m ≈ 1.28·n_y slots of the 3-hash store; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = \
-                    ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
+                    if there are any; m ≈ 1.28·n_y slots of the 3-hash store; tags(n, ℓ) = ⌈(n + \
+                    2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
     bytes: |params| bytes(Mode::Fast, params),
     seconds: |params| seconds(Mode::Fast, params),
     usable_set_len: None,
@@ -60,8 +60,9 @@ pub const LOW_COMMUNICATION_ROW: Protocol = Protocol {
     source: "Raghuraman, Rindal, ACM CCS 2022 (ePrint 2022/320), semi-honest, with the store of \
              Bienstock, Patel, Seo, Yeo, USENIX Security 2023",
     assumption: assumptions::SUBFIELD_VOLE,
-    bytes_formula: "VOLE(m) + 32 + ⌈ℓ/16⌉·2·m + tags(n_x, ℓ), ⌈n_x/8⌉ when both learn, and \
-                    n_x payloads if there are any; m ≈ 1.04·n_y slots of the random-band store; tags and ℓ as in rr22",
+    bytes_formula: "VOLE(m) + 32 + ⌈ℓ/16⌉·2·m + tags(n_x, ℓ), ⌈n_x/8⌉ when both learn, and n_x \
+                    payloads if there are any; m ≈ 1.04·n_y slots of the random-band store; tags \
+                    and ℓ as in rr22",
     flights: |params| flights(Mode::LowCommunication, params),
     bytes: |params| bytes(Mode::LowCommunication, params),
     seconds: |params| seconds(Mode::LowCommunication, params),

@@ -24,11 +24,12 @@ pub const ROW: Protocol = Protocol {
     receiver_learns: Fact::INTERSECTION,
     flights,
     least_flights: None,
-    bytes_formula: "VOLE(m) + 32 + 48 + 16·m + 32 + 32 + tags(n_x, 128), p·n_x when both \
-                    learn, and n_x payloads if there are any; m = n_y slots of one polynomial where n_y ≤ 32, or n_y ≤ 512 and \
-                    n_x·n_y ≤ 2^22; else up to n_y = 6,144 those of the random band, n_y + 43 up \
-                    to 469 and ≈ 1.04·n_y; ≈ 1.28·n_y of the 3-hash store beyond; tags(n, ℓ) = ⌈(n \
-                    + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + ⌈log n_x⌉)/8⌉",
+    bytes_formula: "VOLE(m) + 32 + 48 + 16·m + 32 + 32 + tags(n_x, 128), p·n_x when both learn, \
+                    and n_x payloads if there are any; m = n_y slots of one polynomial where n_y ≤ \
+                    32, or n_y ≤ 512 and n_x·n_y ≤ 2^22; else up to n_y = 6,144 those of the \
+                    random band, n_y + 43 up to 469 and ≈ 1.04·n_y; ≈ 1.28·n_y of the 3-hash store \
+                    beyond; tags(n, ℓ) = ⌈(n + 2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; p = ⌈(40 + \
+                    ⌈log n_x⌉)/8⌉",
     bytes,
     seconds,
     usable_set_len: Some(usable_set_len),

@@ -260,7 +260,8 @@ impl Text {
         }
     }
 
-    /// The columns that come along: of the party that does not receive the result, or of the second.
+    /// The columns that come along: of the party that does not receive the result, or if both do,
+    /// of the second.
     fn columns(&mut self, args: &AgreeNewArgs, receives: &str, names: [&str; 2]) {
         if args.columns.is_empty() {
             return;
