@@ -57,13 +57,8 @@ impl<'a> Reader<'a> {
             }
             let force = output.force || may_overwrite;
             let mark = mark.as_deref();
-            output::check(
-                agreement,
-                party,
-                source,
-                mark,
-                &OutputOptions { force, ..output.clone() },
-            )?;
+            let options = OutputOptions { force, ..output.clone() };
+            output::check(agreement, party, source, mark, &options)?;
         }
         if let Some(order) = order {
             let operation = agreement.operation();

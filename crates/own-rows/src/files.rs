@@ -7,7 +7,7 @@ use vesica_core::hash::hex;
 use vesica_records::payloads::CellType;
 use vesica_tables::{
     Added, AddedCell, AddedColumn, AddedType, Origin, OutputError, OutputOptions, Progress, Source,
-    TableWriter, WriteError, Written, distinct_columns, write_with,
+    TableWriter, WriteError, Written, distinct_columns, write_figures, write_with,
 };
 
 /// The column of a union that says which keys only the other party has.
@@ -133,6 +133,23 @@ impl SharesOrder {
         }
         table.finish()
     }
+}
+
+/// Writes a table of one row with these columns.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn write_totals(
+    totals: &[(&str, String)],
+    source: &Source,
+    options: &OutputOptions,
+) -> Result<(), OutputError> {
+    let names: Vec<&str> = totals.iter().map(|(name, _)| *name).collect();
+    // A column of values may have the same name as one of ours.
+    let names = distinct_columns(&names);
+    let cells = totals.iter().map(|(_, cell)| cell.clone());
+    let named: Vec<_> = names.iter().map(String::as_str).zip(cells).collect();
+    write_figures(source, &named, options)
 }
 
 /// The names of the key columns, then `more`, all different.

@@ -21,7 +21,7 @@ mod partner;
 pub mod self_check;
 mod set;
 
-pub use files::added_columns;
+pub use files::{added_columns, write_totals};
 pub use items::{RowItems, Spread, bits, distinct};
 pub use keys::{IdEntry, Ids, KeyRows, Union, UnionEntry};
 pub use order::{OrderLine, SharesOrder};

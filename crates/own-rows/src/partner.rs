@@ -16,15 +16,14 @@ pub struct PartnerColumns {
 }
 
 impl PartnerColumns {
-    /// The columns `names` of these `types`: `payloads` has that of each key, and `keys` the key of
-    /// each row in the set, ascending.
-    pub fn new(
-        names: Vec<String>,
-        types: Vec<CellType>,
-        payloads: Vec<u8>,
-        keys: Vec<u32>,
-    ) -> Self {
-        Self { names, types, payloads, keys }
+    /// The columns `names` of these `types`; `payloads` has that of each common key.
+    pub fn new(names: Vec<String>, types: Vec<CellType>, payloads: Vec<u8>) -> Self {
+        Self { names, types, payloads, keys: Vec::new() }
+    }
+
+    /// For rows with these `keys`.
+    pub(crate) fn of_rows(self, keys: Vec<u32>) -> Self {
+        Self { keys, ..self }
     }
 
     /// What the columns are called in a result.

@@ -1,8 +1,9 @@
 //! A set of rows of a party's own file, one bit for each row.
 
-use crate::PartnerColumns;
+use crate::{PartnerColumns, bits};
 use std::fmt;
 use vesica_agreement::Agreement;
+use vesica_core::Item;
 use vesica_tables::AddedCell;
 
 /// Rows of this party's file: one bit for each row, in the order of the file. Rows count from 0,
@@ -88,9 +89,13 @@ impl RowSet {
         Self { rules, ..Self::new(rows, len, keys) }.counted()
     }
 
-    /// With the other party's columns for the rows of the set.
-    pub fn with_partner(self, partner: PartnerColumns) -> Self {
-        Self { partner: Some(partner), ..self }.counted()
+    /// The rows whose item is in `common`, which is ascending, with the other party's columns of
+    /// each of those. `items` has the item of each row.
+    pub fn with_partner(items: &[Item], common: &[Item], partner: PartnerColumns) -> Self {
+        let keys = items.iter().filter_map(|item| common.binary_search(item).ok());
+        let partner = partner.of_rows(keys.map(|key| key as u32).collect());
+        let rows = Self::new(bits(items, common), items.len() as u64, common.len() as u64);
+        Self { partner: Some(partner), ..rows }.counted()
     }
 
     /// With the numbers from which the place of a row in the set follows.

@@ -22,6 +22,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+mod counts;
 mod doubts;
 pub mod encoding;
 mod faults;
@@ -41,14 +42,12 @@ mod tally;
 mod texts;
 mod values;
 
+pub use counts::{KeyCounts, KeyLimits, RefusedCount, RuleCounts, SingleQuoted};
 pub use doubts::{FloatTexts, FrequentKey, Misfit, PartShape};
 pub use faults::{FaultCount, Faults};
 pub use key::KeyColumn;
 pub use key_items::{KeyItems, NO_ITEM};
-pub use keys::{
-    Extra, KeyCounts, KeyLimits, KeySet, RefusedCount, RuleCounts, SingleQuoted, read_keys,
-    read_keys_with, survey_keys,
-};
+pub use keys::{Extra, KeySet, read_keys, read_keys_with, survey_keys};
 pub use refused_list::RefusedList;
 pub use row_numbers::RowNumbers;
 pub use rule::{KeyRule, RuleColumn, max_keys};

@@ -1,9 +1,9 @@
 //! Streaming pass: the item of every row, in the order of the rows; keeps nothing.
 
+use crate::counts::{KeyCounts, KeyLimits, RuleCounts};
 use crate::key::{KeyColumn, key_cells};
 use crate::key_items::{KeyItems, NO_ITEM};
 use crate::key_pass::{KeyPass, Outcome};
-use crate::keys::{KeyCounts, KeyLimits, RuleCounts};
 use crate::refused_list::RefusedList;
 use crate::rule::KeyRule;
 use crate::survey::Survey;

@@ -1,10 +1,10 @@
 //! Counts the rows of a pass that give no item.
 
+use crate::counts::{KeyCounts, KeyLimits, RefusedCount, SingleQuoted};
 use crate::doubts::float_texts::FloatWatch;
 use crate::doubts::misfit::Samples;
 use crate::faults::{FIRST_PLACES, Faults};
 use crate::key::KeyColumn;
-use crate::keys::{KeyCounts, KeyLimits, RefusedCount, SingleQuoted};
 use crate::refused_list::RefusedList;
 use crate::shapes::Shaper;
 use crate::survey::Found;

@@ -158,8 +158,8 @@ impl Terms {
 
     /// The role of `party` in a protocol of two parties. If one party receives the result of the
     /// protocol, it is the receiver; if both do, the party with values or columns is the sender. If
-    /// [the roles are open](Terms::roles_are_open) this is the role by default, which is used unless
-    /// the sizes make it more expensive: the party whose name sorts first is the receiver.
+    /// [the roles are open](Terms::roles_are_open) this is the role by default, which is used
+    /// unless the sizes make it more expensive: the party whose name sorts first is the receiver.
     pub fn role_of(&self, party: &str) -> Role {
         let sole = self.sole_receiver().filter(|_| self.learns() == Learns::Receiver);
         let values = self.question.values().map(|values| &values.of);

@@ -3,8 +3,8 @@
 use super::asked::{Asked, require};
 use crate::output::RowSet;
 use vesica_core::{Error, Item, Misbehaviour, Result};
+use vesica_own_rows::PartnerColumns;
 use vesica_own_rows::self_check::CheckedSet;
-use vesica_own_rows::{PartnerColumns, bits};
 use vesica_records::payloads::cells;
 
 /// The rows with the keys at `positions`, whose `payloads` follow the positions; `items` has the
@@ -33,9 +33,6 @@ pub(super) fn rows(
     if payloads.chunks(len).any(|payload| cells(&types, payload).is_none()) {
         return Err(Misbehaviour::InvalidValue.into());
     }
-    // Keys are in ascending order of their items.
-    let keys = items.iter().filter_map(|item| own.binary_search(item).ok());
-    let keys = keys.map(|key| key as u32).collect();
-    let rows = RowSet::new(bits(&items, &own), items.len() as u64, own.len() as u64);
-    Ok(rows.with_partner(PartnerColumns::new(columns.result_names(), types, payloads, keys)))
+    let partner = PartnerColumns::new(columns.result_names(), types, payloads);
+    Ok(RowSet::with_partner(&items, &own, partner))
 }

@@ -6,10 +6,10 @@ use crate::{Error, Event, Observer, Phase};
 use std::ops::ControlFlow;
 use vesica_agreement::Agreement;
 use vesica_core::Operation;
-use vesica_own_rows::added_columns;
+use vesica_own_rows::{added_columns, write_totals};
 use vesica_tables::{
-    Origin, OutputError, OutputOptions, Progress, Source, WriteError, Written, check_added_output,
-    check_document_output, check_table_output, distinct_columns, write_document, write_figures,
+    Origin, OutputOptions, Progress, Source, WriteError, Written, check_added_output,
+    check_document_output, check_table_output, write_document,
 };
 
 /// The files that a run writes at its end.
@@ -34,21 +34,12 @@ pub(crate) fn check(
         Operation::Intersection => {
             check_added_output(source, &added_columns(agreement, Some(party), mark), output)?
         }
-        _ if agreement.question.computed().is_some() => check_table_output(source, output)?,
-        operation => check_other(operation, source, output)?,
+        Operation::Shares | Operation::SharedValues if agreement.question.computed().is_none() => {
+            check_document_output(source, output)?
+        }
+        _ => check_table_output(source, output)?,
     }
     Ok(())
-}
-
-fn check_other(
-    operation: Operation,
-    source: &Source,
-    output: &OutputOptions,
-) -> Result<(), OutputError> {
-    match operation {
-        Operation::Shares | Operation::SharedValues => check_document_output(source, output),
-        _ => check_table_output(source, output),
-    }
 }
 
 /// Checks, before any data moves, that the order of shares can be written.
@@ -175,20 +166,6 @@ impl RunResult {
         order.as_ref().map_or(Ok(()), |options| self.write_order(source, options))?;
         Ok(written)
     }
-}
-
-/// Writes a table of one row with these columns.
-fn write_totals(
-    totals: &[(&str, String)],
-    source: &Source,
-    options: &OutputOptions,
-) -> Result<(), Error> {
-    let names: Vec<&str> = totals.iter().map(|(name, _)| *name).collect();
-    // A column of values may have the same name as one of ours.
-    let names = distinct_columns(&names);
-    let cells = totals.iter().map(|(_, cell)| cell.clone());
-    let named: Vec<_> = names.iter().map(String::as_str).zip(cells).collect();
-    Ok(write_figures(source, &named, options)?)
 }
 
 const KEYS_IN_COMMON: &str = "keys_in_common";
