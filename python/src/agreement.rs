@@ -7,7 +7,7 @@ use pythonize::pythonize;
 use std::path::PathBuf;
 use vesica_link::PublicIdentity;
 use vesica_protocols::kmrs14::find_aided;
-use vesica_protocols::{Operation, Security, catalogue};
+use vesica_protocols::{Operation, Security, strongest_within_bounds};
 
 /// Whether the operation gives each party its own result; `false` if there is no such operation.
 #[pyfunction]
@@ -29,12 +29,7 @@ pub(crate) fn strongest(
             find_aided(protocol).map_or(Security::SemiHonest, |row| row.helper_security)
         }
         None => Security::SemiHonest,
-        Some(operation) if is_bounded => catalogue()
-            .iter()
-            .filter(|row| row.bounds.are_kept() && row.operations.contains(&operation))
-            .map(|row| row.security)
-            .max()
-            .unwrap_or(Security::Insecure),
+        Some(operation) if is_bounded => strongest_within_bounds(operation, true),
         Some(operation) => vesica_protocols::strongest(operation),
     };
     security.name()

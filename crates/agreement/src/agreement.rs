@@ -10,6 +10,7 @@
 //! * [`Computation`] — an expression that is computed on shares.
 //! * [`AgreementError`] — what is wrong with an agreement file, and where.
 //! * [`AgreementHash`] — names one agreement; bound into every session and result.
+//! * [`Quoted`] — a text as it stands in an agreement.
 //! * [`Difference`] — one field in which two agreements differ.
 //!
 //! An agreement is a small TOML file, the same for all parties: two of them, or two to sixteen with
@@ -37,7 +38,7 @@ mod table;
 mod terms;
 mod values;
 
-pub use canonical::AgreementHash;
+pub use canonical::{AgreementHash, Quoted};
 pub use checked::CheckedValues;
 pub use column_fault::ColumnFault;
 pub use columns::{ColumnTerms, MAX_COLUMNS};

@@ -83,6 +83,15 @@ pub fn strongest(operation: Operation) -> Security {
     offering.map(|row| row.security).max().unwrap_or(Security::Insecure)
 }
 
+/// The strongest security that any protocol offers for `operation` within bounds on the number of
+/// common items, to one receiver alone or to any.
+pub fn strongest_within_bounds(operation: Operation, is_for_one: bool) -> Security {
+    let offering = catalogue().iter().filter(|row| row.operations.contains(&operation));
+    let offering = offering.filter(|row| row.bounds.are_kept());
+    let offering = offering.filter(|row| is_for_one || row.learners == Learners::Any);
+    offering.map(|row| row.security).max().unwrap_or(Security::Insecure)
+}
+
 /// The protocol named `id`.
 ///
 /// # Errors

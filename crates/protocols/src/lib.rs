@@ -18,7 +18,7 @@
 
 pub mod catalogue;
 
-pub use catalogue::{Row, TrustModel, catalogue, find, strongest};
+pub use catalogue::{Row, TrustModel, catalogue, find, strongest, strongest_within_bounds};
 pub use vesica_circuit_psi::{bwa, circuit_phasing, psty19, pwc, scs};
 pub use vesica_ot_psi::{gbf, gbf_malicious, kkrt16, ot_phasing, psz14, rr22, rr22_malicious};
 pub use vesica_party::{

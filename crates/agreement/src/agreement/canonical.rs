@@ -247,18 +247,19 @@ fn write_line(out: &mut String, name: &str, value: &dyn fmt::Display) {
     writeln!(out, "{name} = {value}").expect("a string takes any text");
 }
 
-/// A TOML basic string. The parser refuses control characters, so only two characters need an
-/// escape.
-struct Quoted<'a>(&'a str);
+/// A text as a TOML basic string. An agreement with control characters in it is refused, also where
+/// they are escaped.
+pub struct Quoted<'a>(pub &'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('"')?;
         for c in self.0.chars() {
-            if matches!(c, '"' | '\\') {
-                f.write_char('\\')?;
+            match c {
+                '"' | '\\' => write!(f, "\\{c}")?,
+                c if c.is_control() => write!(f, "\\u{:04x}", c as u32)?,
+                c => f.write_char(c)?,
             }
-            f.write_char(c)?;
         }
         f.write_char('"')
     }

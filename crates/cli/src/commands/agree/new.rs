@@ -5,11 +5,11 @@ use crate::args::AgreeNewArgs;
 use crate::failure::Failure;
 use crate::settings::Excluded;
 use std::io::Write;
-use vesica_agreement::{Draft, FORMAT_VERSION};
+use vesica_agreement::{Draft, FORMAT_VERSION, Quoted};
 use vesica_diagnostics::words;
 use vesica_link::{Identity, IdentityError};
 use vesica_protocols::kmrs14::{AidedProtocol, MAX_PARTIES, Variant, find_aided};
-use vesica_protocols::{Learners, Operation, Security, catalogue, strongest};
+use vesica_protocols::{Operation, Security, strongest, strongest_within_bounds};
 
 /// The column in which the comments of a new agreement start.
 const COMMENT_COLUMN: usize = 34;
@@ -101,17 +101,23 @@ impl Text {
         self.text.push('\n');
     }
 
+    /// The head of a table.
+    fn table(&mut self, head: &str, comment: &str) {
+        self.line("", "");
+        self.line(head, comment);
+    }
+
     fn receives(&mut self, receives: &str) {
         let comment = "who receives the result: a name, [\"several\", \"names\"], or \"all\"";
-        let names: Vec<String> = receives.split(',').map(|name| quoted(name.trim())).collect();
-        match &names[..] {
-            [name] => self.line(&format!("receives = {name}"), comment),
-            names => self.line(&format!("receives = [{}]", names.join(", ")), comment),
-        }
+        let names = match receives.contains(',') {
+            true => list(receives.split(',').map(str::trim)),
+            false => quoted(receives.trim()),
+        };
+        self.line(&format!("receives = {names}"), comment);
     }
 
     /// The security and the protocol.
-    fn protocol(&mut self, args: &AgreeNewArgs, receivers: Receivers) {
+    fn protocol(&mut self, args: &AgreeNewArgs, is_for_one: bool) {
         let operation = args.question.operation();
         let (strongest, accepts, suits) = match args.helper {
             Some(_) => {
@@ -123,7 +129,7 @@ impl Text {
                 let bounds =
                     args.question.least_matches(most_rows(args)).or(args.question.max_matches);
                 let strongest = match bounds {
-                    Some(_) => strongest_within_bounds(operation, receivers),
+                    Some(_) => strongest_within_bounds(operation, is_for_one),
                     None => strongest(operation),
                 };
                 let suits = "chosen by sizes and network; or an id that `vesica protocols` lists";
@@ -143,8 +149,7 @@ impl Text {
             None if helper.starts_with("vesica") => (HELPER_DEFAULT, Some(helper)),
             None => (helper, None),
         };
-        self.line("", "");
-        self.line("[helper]", "finds the keys that all have; must not collude with any party");
+        self.table("[helper]", "finds the keys that all have; must not collude with any party");
         self.line(&format!("name = {}", quoted(name)), "for readers");
         self.identity(identity);
     }
@@ -160,14 +165,13 @@ impl Text {
     /// The tables of values. `receives` is the agreement's field, and `names` are parties.
     fn values(&mut self, args: &AgreeNewArgs, receives: &str, names: [&str; 2]) {
         for values in args.question.values(receives, names) {
-            self.line("", "");
             let comment = match values.table {
                 "sum" => "added up",
                 "product" => "multiplied and added up",
                 _ if args.question.compute().is_some() => "computed with, as shares",
                 _ => "shared",
             };
-            self.line(&format!("[{}]", values.table), &format!("the values that are {comment}"));
+            self.table(&format!("[{}]", values.table), &format!("the values that are {comment}"));
             self.line(&format!("of = {}", quoted(&values.of)), "the party that has them");
             match &values.columns[..] {
                 [] => {}
@@ -176,23 +180,19 @@ impl Text {
                     "the column in that party's file",
                 ),
                 columns => {
-                    let columns: Vec<String> =
-                        columns.iter().map(|column| quoted(column)).collect();
-                    self.line(
-                        &format!("columns = [{}]", columns.join(", ")),
-                        "the columns in that party's file",
-                    );
+                    let columns = list(columns.iter().map(String::as_str));
+                    self.line(&format!("columns = {columns}"), "the columns in that party's file");
                 }
             }
             if let Some((by, names)) = &values.groups {
-                let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+                let names = list(names.iter().map(String::as_str));
                 let comment = if values.columns.is_empty() {
                     "the number of rows of each group"
                 } else {
                     "a sum for each group of rows"
                 };
                 self.line(&format!("by = {}", quoted(by)), comment);
-                self.line(&format!("groups = [{}]", names.join(", ")), "what that column holds");
+                self.line(&format!("groups = {names}"), "what that column holds");
             }
             if values.signed {
                 self.line(
@@ -230,21 +230,17 @@ impl Text {
                 name @ ("email" | "date" | "digits" | "hex") => name,
                 _ => "trim",
             });
-            self.line("", "");
-            self.line("[[key]]", "a column to compare; several columns make one key");
+            self.table("[[key]]", "a column to compare; several columns make one key");
             self.line(&format!("name = {}", quoted(name)), "");
             self.line(
                 &format!("profile = {}", quoted(profile)),
                 "how its values are made comparable",
             );
-            let never: Vec<String> = excluded
-                .iter()
-                .filter(|excluded| excluded.key == *name)
-                .map(|excluded| quoted(&excluded.value))
-                .collect();
-            if !never.is_empty() {
-                let never = format!("never = [{}]", never.join(", "));
-                self.line(&never, "values that are no keys: such rows are refused");
+            let mut never = excluded.iter().filter(|excluded| excluded.key == *name).peekable();
+            if never.peek().is_some() {
+                let never = list(never.map(|excluded| excluded.value.as_str()));
+                let comment = "values that are no keys: such rows are refused";
+                self.line(&format!("never = {never}"), comment);
             }
         }
     }
@@ -252,11 +248,9 @@ impl Text {
     fn rules(&mut self, rules: &[String]) {
         for rule in rules {
             let columns: Vec<&str> = rule.split(',').map(str::trim).collect();
-            self.line("", "");
-            self.line("[[rule]]", "rows match if they do under any rule");
+            self.table("[[rule]]", "rows match if they do under any rule");
             self.line(&format!("name = {}", quoted(&columns.join(" and "))), "");
-            let columns: Vec<String> = columns.iter().map(|column| quoted(column)).collect();
-            self.line(&format!("columns = [{}]", columns.join(", ")), "all of these must be equal");
+            self.line(&format!("columns = {}", list(columns)), "all of these must be equal");
         }
     }
 
@@ -268,18 +262,13 @@ impl Text {
         }
         let of = if receives == names[1] { names[0] } else { names[1] };
         let columns: Vec<Named> = args.columns.iter().map(|column| split(column)).collect();
-        let list = |texts: Vec<&str>| {
-            let texts: Vec<String> = texts.into_iter().map(quoted).collect();
-            format!("[{}]", texts.join(", "))
-        };
-        let all_names = list(columns.iter().map(|(name, _)| name.as_str()).collect());
+        let all_names = list(columns.iter().map(|(name, _)| name.as_str()));
         let types = columns.iter().map(|(_, holds)| holds.as_deref().unwrap_or(TYPE_DEFAULT));
-        self.line("", "");
-        self.line("[[columns]]", "columns that the other party gets with common keys");
+        self.table("[[columns]]", "columns that the other party gets with common keys");
         self.line(&format!("of = {}", quoted(of)), "the party that has them");
         self.line(&format!("names = {all_names}"), "");
         let comment = "\"text 24\" (at most 24 bytes), \"integer\" or \"date\"";
-        self.line(&format!("types = {}", list(types.collect())), comment);
+        self.line(&format!("types = {}", list(types)), comment);
         let comment = "rows with the same key: \"refuse\" or \"first\"";
         self.line("duplicates = \"refuse\"", comment);
     }
@@ -296,9 +285,8 @@ impl Text {
 
     fn parties(&mut self, parties: &[Named], max_rows: u64) {
         for (name, identity) in parties {
-            self.line("", "");
             let name = if is_bare(name) { name.clone() } else { quoted(name) };
-            self.line(&format!("[party.{name}]"), "");
+            self.table(&format!("[party.{name}]"), "");
             self.identity(identity.as_deref());
             self.line(&format!("max_rows = {max_rows}"), "the most rows its file may have");
             self.line("min_rows = 1", "the fewest different keys it must have");
@@ -336,8 +324,7 @@ fn draft(args: &AgreeNewArgs, parties: &[Named], keys: &[Named]) -> String {
     };
     draft.line(&format!("operation = \"{operation}\""), words);
     draft.receives(receives);
-    let receivers = if names.contains(&receives) { Receivers::One } else { Receivers::Several };
-    draft.protocol(args, receivers);
+    draft.protocol(args, names.contains(&receives));
     draft.expires(args);
     if args.helper.is_none() {
         let padded = if args.rules.is_empty() {
@@ -358,8 +345,7 @@ fn draft(args: &AgreeNewArgs, parties: &[Named], keys: &[Named]) -> String {
         draft.line(&format!("{name} = {count}"), comment);
     }
     if let Some(bytes) = args.question.key_bytes() {
-        draft.line("", "");
-        draft.line("[union]", "the keys that are sent");
+        draft.table("[union]", "the keys that are sent");
         draft.line(&format!("key_bytes = {bytes}"), "the most bytes of a key");
     }
     draft.values(args, receives, names);
@@ -385,37 +371,16 @@ fn aided_row(args: &AgreeNewArgs) -> Option<&'static AidedProtocol> {
     find_aided(id).ok()
 }
 
-/// How many parties receive.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Receivers {
-    One,
-    Several,
-}
-
-/// The strongest security that any protocol offers for `operation` within bounds, to one or several
-/// receivers.
-fn strongest_within_bounds(operation: Operation, receivers: Receivers) -> Security {
-    let rows = catalogue().iter();
-    let offering = rows
-        .filter(|row| row.bounds.are_kept() && row.operations.contains(&operation))
-        .filter(|row| receivers == Receivers::One || row.learners == Learners::Any);
-    offering.map(|row| row.security).max().unwrap_or(Security::Insecure)
-}
-
 fn is_bare(name: &str) -> bool {
     !name.is_empty()
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
-/// A TOML string. Control characters are escaped: parsing the agreement refuses them.
 fn quoted(text: &str) -> String {
-    let mut quoted = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            c if c.is_control() => quoted += &format!("\\u{:04x}", c as u32),
-            c => quoted.push(c),
-        }
-    }
-    quoted + "\""
+    Quoted(text).to_string()
+}
+
+fn list<'a>(texts: impl IntoIterator<Item = &'a str>) -> String {
+    let texts: Vec<String> = texts.into_iter().map(quoted).collect();
+    format!("[{}]", texts.join(", "))
 }
