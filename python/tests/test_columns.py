@@ -19,7 +19,10 @@ from support import deal, pair, refused
 
 TYPES = {"ward": "text 12", "beds": "integer", "admitted": "date"}
 MALICIOUS = {"security": "malicious", "protocol": "auto"}
-OWN = {"email": ["ann@a.example", "zoe@a.example", "bob@a.example", "kim@a.example"], "n": [1, 2, 3, 4]}
+OWN = {
+    "email": ["ann@a.example", "zoe@a.example", "bob@a.example", "kim@a.example"],
+    "n": [1, 2, 3, 4],
+}
 THEIRS = pl.DataFrame(
     {
         "station": ["Nord", None, "Süd"],
@@ -113,7 +116,10 @@ def test_an_agreement_names_its_columns() -> None:
     assert terms(receives="all").columns.of == "club"
     assert terms(receives="all", columns_of="shop").columns.of == "shop"
     assert terms(receives=["club"], duplicates="first").columns == v.Columns("shop", TYPES, "first")
-    assert deal(columns=TYPES, columns_of="club", **{**MALICIOUS, "receives": None}).columns.of == "club"
+    assert (
+        deal(columns=TYPES, columns_of="club", **{**MALICIOUS, "receives": None}).columns.of
+        == "club"
+    )
     for wrong in ({"columns_of": "shop"}, {"columns": {"ward": "varchar"}}, {"columns": {}}):
         with pytest.raises(v.SettingsError):
             deal(**wrong)
@@ -141,7 +147,9 @@ def test_a_parquet_file_has_them_with_their_types(tmp_path: Path) -> None:
     ],
 )
 def test_rows_that_do_not_fit_are_refused(cell: dict[str, str], says: str) -> None:
-    more = pl.DataFrame({"station": "x", "email": "new@a.example", "admitted": DAY, "beds": 1} | cell)
+    more = pl.DataFrame(
+        {"station": "x", "email": "new@a.example", "admitted": DAY, "beds": 1} | cell
+    )
     rows = pl.concat([THEIRS, more.select(THEIRS.columns)])
     error = refused(rows, terms(), name="club", columns=NAMED)
     assert isinstance(error, v.DataError) and says in str(error)

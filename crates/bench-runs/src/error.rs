@@ -1,7 +1,6 @@
 //! Why a measurement failed.
 
 use std::ops::RangeInclusive;
-use vesica_protocols::Operation;
 
 /// Why a benchmark failed.
 #[derive(Debug)]
@@ -15,12 +14,12 @@ pub enum BenchError {
         /// The lengths it takes.
         takes: RangeInclusive<u32>,
     },
-    /// The protocol does not compute the operation.
+    /// The protocol does not compute the operation, or sends no payloads.
     NotOffered {
         /// The protocol.
         id: &'static str,
-        /// The operation.
-        operation: Operation,
+        /// The operation, or "payloads".
+        what: &'static str,
     },
     /// The protocol does not offer bounds.
     NoBounds(&'static str),

@@ -36,10 +36,13 @@ impl Question {
     ) -> Result<(), BenchError> {
         let (id, operation) = (protocol.id, self.query.operation());
         if !protocol.operations.contains(&operation) {
-            return Err(BenchError::NotOffered { id, operation });
+            return Err(BenchError::NotOffered { id, what: operation.name() });
         }
         if self.early_reveal == EarlyReveal::Never && protocol.pairwise != Pairwise::Early {
             return Err(BenchError::NoEarlyReveal(id));
+        }
+        if self.query.payload_len().is_some() && !protocol.payloads {
+            return Err(BenchError::NotOffered { id, what: "payloads" });
         }
         let bounds = self.bounds()?;
         if !protocol.bounds.are_kept() && !bounds.are_none() {

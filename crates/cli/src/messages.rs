@@ -295,8 +295,8 @@ fn bench(error: &BenchError) -> Message {
             "--item-bits sets the length; `vesica protocols ID` shows which lengths a protocol \
              takes",
         ),
-        BenchError::NotOffered { id, operation } => Message::here(
-            format!("{id} does not offer {operation}"),
+        BenchError::NotOffered { id, what } => Message::here(
+            format!("{id} does not offer {what}"),
             "`vesica protocols --all` lists the protocols of each operation",
         ),
         BenchError::NoBounds(id) => Message::here(

@@ -399,7 +399,7 @@ pub fn data(error: &InputError, say: Speech) -> Message {
         ),
         InputError::DuplicateKey { path, first, second } => Message::here(
             format!("{}, {second}: the key is already in {first}", shown(path)),
-            "remove one of them, or agree on another \"duplicates\" than \"refuse\"",
+            "remove one of them, or agree on duplicates = \"first\", or for values \"sum\"",
         ),
         InputError::KeyTooLong { path, place, column, max_bytes } => Message::here(
             format!(

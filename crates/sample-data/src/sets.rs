@@ -5,7 +5,9 @@
 
 use std::io;
 use std::sync::Arc;
-use vesica_core::{Block, Bounds, Item, Items, Learns, Query, Result, Role, Values, hash};
+use vesica_core::{
+    Block, Bounds, Item, Items, Learns, PayloadLen, Query, Result, Role, Values, hash,
+};
 use vesica_net::Context;
 use vesica_own_rows::RowSet;
 use vesica_protocols::{Ids, Input, Output, Shares};
@@ -75,6 +77,10 @@ fn input(sets: &MadeUp) -> Input {
         let values = numbers(sets, sets.role).flat_map(|i| values_of(i, values)).collect();
         return Input::with_values(items, Arc::new(values));
     }
+    if let (Some(len), Role::Sender) = (sets.query.payload_len(), sets.role) {
+        let payloads = numbers(sets, sets.role).flat_map(|i| payload(i, len)).collect();
+        return Input::with_payloads(items, Arc::new(payloads));
+    }
     match sets.query.text_len() {
         Some(len) => {
             let texts = numbers(sets, sets.role).flat_map(|i| text(i, len.bytes())).collect();
@@ -82,6 +88,10 @@ fn input(sets: &MadeUp) -> Input {
         }
         None => items.into(),
     }
+}
+
+fn payload(i: u64, len: PayloadLen) -> impl Iterator<Item = u8> {
+    i.to_le_bytes().into_iter().cycle().take(len.bytes())
 }
 
 fn is_right(sets: &MadeUp, output: Output, ctx: &mut Context) -> Result<bool> {
@@ -98,8 +108,12 @@ fn is_right(sets: &MadeUp, output: Output, ctx: &mut Context) -> Result<bool> {
         (output, _) if sets.role == Role::Sender && sets.learns == Learns::Receiver => {
             output == Output::Nothing
         }
-        (Output::Positions(positions), Query::Intersection) => {
+        (Output::Positions(positions), Query::Intersection | Query::Payloads(_)) => {
             positions.into_iter().eq(0..common as usize)
+        }
+        (Output::Payloads { positions, payloads }, Query::Payloads(len)) => {
+            let expected = (0..common).flat_map(|i| payload(i, len));
+            positions.into_iter().eq(0..common as usize) && payloads.into_iter().eq(expected)
         }
         (Output::Cardinality(count), Query::Cardinality) => count == common,
         (Output::AtLeast(yes), Query::Threshold { min }) => yes == (common >= min),

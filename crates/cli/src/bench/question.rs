@@ -3,7 +3,7 @@
 use crate::asked::OperationName;
 use clap::Args;
 use vesica_bench_runs::{Question, Sizes, size};
-use vesica_core::{EarlyReveal, Learns, Query, Role, TextLen, Values};
+use vesica_core::{EarlyReveal, Learns, PayloadLen, Query, Role, TextLen, Values};
 use vesica_protocols::Operation;
 
 /// The question about the common items.
@@ -46,6 +46,9 @@ pub(super) struct QuestionArgs {
     #[arg(long, default_value_t = 16, value_name = "BYTES",
         value_parser = clap::value_parser!(u32).range(8..=4096))]
     text_bytes: u32,
+    /// With --operation intersection: the sender sends this many bytes with each common item
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    payload_bytes: Option<u32>,
     /// The minimum number of common items for an answer
     #[arg(long, value_name = "N")]
     min_matches: Option<u64>,
@@ -59,12 +62,15 @@ impl QuestionArgs {
     pub(super) fn question(&self, sizes: Sizes, offered: Operation) -> Question {
         let operation = self.operation.map_or(offered, OperationName::operation);
         let both = self.both || operation.is_for_both();
-        let early = !self.no_early_reveal;
         let common = self.common.unwrap_or(sizes.smaller().div_ceil(2));
         Question {
             query: self.query(operation, common),
             learns: if both { Learns::Both } else { Learns::Receiver },
-            early_reveal: if early { EarlyReveal::Paced } else { EarlyReveal::Never },
+            early_reveal: if self.no_early_reveal {
+                EarlyReveal::Never
+            } else {
+                EarlyReveal::Paced
+            },
             common,
             min_matches: self.min_matches,
             max_matches: self.max_matches,
@@ -88,7 +94,10 @@ impl QuestionArgs {
             Operation::PrivateId => Query::PrivateId,
             Operation::Shares => Query::Shares(self.value_columns.map(|_| self.values())),
             Operation::SharedValues => Query::SharedValues { values: self.values(), default: 0 },
-            _ => Query::Intersection,
+            _ => self.payload_bytes.map_or(Query::Intersection, |bytes| {
+                let len = PayloadLen::new(bytes);
+                Query::Payloads(len.expect("the command line takes 1 to 4096 bytes"))
+            }),
         }
     }
 

@@ -234,6 +234,13 @@ fn the_benchmark_checks_every_answer_and_its_bytes() {
             }
         }
     }
+    for protocol in ["rr22", "rr22_malicious"] {
+        let (ok, json, complaint) =
+            bench(&[protocol, "--size", "3000,700", "--payload-bytes", "70", "--json"]);
+        assert!(ok, "{complaint}");
+        let json: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["median"]["bytes_total"], json["formula_bytes"], "{protocol}");
+    }
     let (_, json, _) = bench(&["pwc", "--item-bits", "32", "--size", "40", "--json"]);
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["result_ok"], &json["common"]), (&true.into(), &20.into()));
@@ -245,6 +252,7 @@ fn a_benchmark_of_something_not_offered_is_refused() {
     for (words, says) in [
         (&["dh", "--operation", "sum"][..], "does not offer sum"),
         (&["dh", "--min-matches", "3"], "does not offer bounds"),
+        (&["dh", "--payload-bytes", "8"], "does not offer payloads"),
         (&["dh", "--engine", "gmw"], "there is no protocol"),
         (&["bwa"], "takes items of 1 to 24 bits"),
         (&["dh", "--size", "10", "--common", "11"], "more common items"),

@@ -175,10 +175,10 @@ impl Text {
             self.line(&format!("of = {}", quoted(&values.of)), "the party that has them");
             match &values.columns[..] {
                 [] => {}
-                [column] => self.line(
-                    &format!("column = {}", quoted(column)),
-                    "the column in that party's file",
-                ),
+                [column] => {
+                    let column = format!("column = {}", quoted(column));
+                    self.line(&column, "the column in that party's file");
+                }
                 columns => {
                     let columns = list(columns.iter().map(String::as_str));
                     self.line(&format!("columns = {columns}"), "the columns in that party's file");
@@ -195,18 +195,14 @@ impl Text {
                 self.line(&format!("groups = {names}"), "what that column holds");
             }
             if values.signed {
-                self.line(
-                    &format!("bits = {}", values.bits),
-                    "bits of the value of a key, with its sign",
-                );
+                let comment = "bits of the value of a key, with its sign";
+                self.line(&format!("bits = {}", values.bits), comment);
                 self.line("signed = true", "values may be below zero");
             } else {
                 self.line(&format!("bits = {}", values.bits), "the value of a key is below 2^bits");
             }
-            self.line(
-                "duplicates = \"sum\"",
-                "rows with the same key: \"sum\", \"first\" or \"refuse\"",
-            );
+            let comment = "rows with the same key: \"sum\", \"first\" or \"refuse\"";
+            self.line("duplicates = \"sum\"", comment);
             if let Some((column, bits)) = &values.times {
                 self.line(&format!("times = {}", quoted(column)), "the other party's column");
                 let comment = "the other party's value of a key is below 2^times_bits";
@@ -232,10 +228,8 @@ impl Text {
             });
             self.table("[[key]]", "a column to compare; several columns make one key");
             self.line(&format!("name = {}", quoted(name)), "");
-            self.line(
-                &format!("profile = {}", quoted(profile)),
-                "how its values are made comparable",
-            );
+            let profile = format!("profile = {}", quoted(profile));
+            self.line(&profile, "how its values are made comparable");
             let mut never = excluded.iter().filter(|excluded| excluded.key == *name).peekable();
             if never.peek().is_some() {
                 let never = list(never.map(|excluded| excluded.value.as_str()));
@@ -254,8 +248,7 @@ impl Text {
         }
     }
 
-    /// The columns that come along: of the party that does not receive the result, or if both do,
-    /// of the second.
+    /// The columns of the party that does not receive the result, or of the second if both do.
     fn columns(&mut self, args: &AgreeNewArgs, receives: &str, names: [&str; 2]) {
         if args.columns.is_empty() {
             return;
@@ -276,10 +269,10 @@ impl Text {
     fn identity(&mut self, identity: Option<&str>) {
         match identity {
             Some(identity) => self.line(&format!("identity = {}", quoted(identity)), ""),
-            None => self.line(
-                &format!("identity = {}", quoted(Draft::PLACEHOLDER)),
-                "the line that this party's `vesica keygen` prints",
-            ),
+            None => {
+                let identity = format!("identity = {}", quoted(Draft::PLACEHOLDER));
+                self.line(&identity, "the line that this party's `vesica keygen` prints");
+            }
         }
     }
 
