@@ -252,7 +252,7 @@ class Agreement:
         parts.extend("[[rule]]\n" + fields(one_rule(rule)) for rule in rules)
         if columns is not None:
             if columns_of is None and len(names) > 1:
-                receivers = [receives] if isinstance(receives, str) else list(receives)
+                receivers = [receives] if isinstance(receives, str) else list(receives or [])
                 columns_of = names[0] if receivers == [names[1]] else names[1]
             terms = {
                 "of": columns_of,

@@ -68,12 +68,14 @@ class Frame:
         for each row of the frame."""
         try:
             import narwhals
-
+        except ImportError:
+            raise read_once() from None
+        try:
             rows = narwhals.from_native(self.data, eager_only=True)
-        except (ImportError, TypeError):
-            rows = None
+        except TypeError:
+            raise read_once() from None
         lens = {len(column) for column in (mask, *added.values()) if column is not None}
-        if rows is None or lens != {len(rows)}:
+        if lens != {len(rows)}:
             raise read_once()
         series = [
             narwhals.new_series(name, column.to_list(), backend=rows.implementation)
