@@ -49,7 +49,7 @@
 //! nothing.
 //!
 //! **Payloads.** The pad of an item is an output of the pseudorandom function as F is: more blocks
-//! of H_t under labels of their own ([`Pads`]), which F(x) tells nothing about. So a receiver can
+//! of H_t under labels of their own ([`Pads`]), which do not follow from F(x). So a receiver can
 //! decrypt the payload of an item exactly if it can recognise its tag: the bounds below on its set
 //! hold for payloads too. A sender that deviates can give each of its items any payload, also one
 //! that is not of the agreed form; the receiver learns nothing from that before its last message,

@@ -66,7 +66,7 @@ impl Inputs<SemiHonest> {
 
 impl Inputs<SemiHonest> {
     /// Sets the place of every item in `masks`, which follows the items' positions, to a second
-    /// hash of q, of 128 bits: F tells nothing about it.
+    /// hash of q, of 128 bits, which cannot be computed from F.
     ///
     /// # Panics
     /// If an item has no place.

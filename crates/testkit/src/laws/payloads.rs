@@ -21,8 +21,7 @@ pub(crate) fn payloads_of(items: &[Item], len: PayloadLen) -> Vec<u8> {
 }
 
 /// The receiver gets the positions of its common items and the sender's payloads of them, and the
-/// sender what it gets without payloads; the bytes are those of the formula. Messages are as many
-/// for every pair of sets of the same sizes.
+/// sender what it gets without payloads; the bytes are those of the formula.
 ///
 /// The lengths lie around a block and a message, and the sizes around none and one item.
 pub fn payloads(protocol: &Protocol, cases: Cases) {
