@@ -41,6 +41,9 @@ struct Turns {
     /// Bytes written and read so far.
     written: AtomicUsize,
     read: AtomicUsize,
+    /// Bytes that a party has sent and its queue has not written: under load the queue's thread
+    /// does not run yet.
+    unwritten: Arc<AtomicUsize>,
 }
 
 struct Pipe {
@@ -202,10 +205,11 @@ impl Turns {
         let is_other_waiting = self.waiting[1 - end].load(Ordering::SeqCst) > 0;
         // A waiting end has unread bytes only until it is woken.
         let is_quiet = self.written.load(Ordering::SeqCst) == written
-            && self.read.load(Ordering::SeqCst) == written;
+            && self.read.load(Ordering::SeqCst) == written
+            && self.unwritten.load(Ordering::SeqCst) == 0;
         self.waiting[end].fetch_sub(1, Ordering::SeqCst);
-        // Under load, bytes can stay in a party's write queue because its thread does not run yet.
-        // A machine in that state wakes this thread late, too.
+        // Under load a reader that has its bytes may not have run yet. A machine in that state
+        // wakes this thread late, too.
         let is_on_time = (BOTH_WAIT..BOTH_WAIT * 5 / 4).contains(&since.elapsed());
         (state, is_other_waiting && is_quiet && is_on_time)
     }
@@ -260,6 +264,10 @@ impl StreamWriter for MemoryWriter {
 
     fn flush(&mut self) -> Result<(), TransportError> {
         Ok(())
+    }
+
+    fn unwritten(&self) -> Option<Arc<AtomicUsize>> {
+        self.wires.turns.as_ref().map(|turns| Arc::clone(&turns.unwritten))
     }
 }
 

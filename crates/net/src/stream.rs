@@ -1,6 +1,8 @@
 //! The interface of a transport: independent two-way byte streams, opened by name.
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use vesica_core::{StopReason, TransportError};
 
 /// Names a stream. Both ends open the same name and are connected without a round trip.
@@ -63,6 +65,12 @@ pub trait StreamWriter: Send {
     /// # Errors
     /// Any [`TransportError`]; the stream is unusable afterwards.
     fn flush(&mut self) -> Result<(), TransportError>;
+
+    /// Where the stream wants to know how many bytes wait in a queue before it: their number, which
+    /// the queue keeps.
+    fn unwritten(&self) -> Option<Arc<AtomicUsize>> {
+        None
+    }
 }
 
 /// Both halves of one stream.

@@ -2,6 +2,7 @@
 
 use crate::StreamWriter;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -30,6 +31,8 @@ struct Shared {
     state: Mutex<State>,
     not_empty: Condvar,
     progress: Condvar,
+    /// The stream's own count of what is queued, if it has one.
+    unwritten: Option<Arc<AtomicUsize>>,
 }
 
 impl Shared {
@@ -52,7 +55,7 @@ pub(crate) struct WriteQueue {
 
 impl WriteQueue {
     pub(crate) fn start(writer: Box<dyn StreamWriter>, limit_bytes: usize) -> Result<Self> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared { unwritten: writer.unwritten(), ..Shared::default() });
         shared.lock().high_water_bytes = HIGH_WATER_BYTES;
         let for_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
@@ -85,6 +88,9 @@ impl WriteQueue {
             }
         }
         state.queued_bytes += block.len();
+        if let Some(unwritten) = &self.shared.unwritten {
+            unwritten.fetch_add(block.len(), Ordering::SeqCst);
+        }
         state.blocks.push_back(block);
         drop(state);
         self.shared.not_empty.notify_one();
@@ -135,12 +141,16 @@ fn write_loop(shared: &Shared, mut writer: Box<dyn StreamWriter>) {
         }
         let mut state = shared.lock();
         state.writing = false;
+        let queued_bytes = state.queued_bytes;
         state.queued_bytes -= block.len();
         state.written_bytes += block.len() as u64;
         if let Err(error) = result {
             state.error = Some(error);
             state.blocks.clear();
             state.queued_bytes = 0;
+        }
+        if let Some(unwritten) = &shared.unwritten {
+            unwritten.fetch_sub(queued_bytes - state.queued_bytes, Ordering::SeqCst);
         }
         let failed = state.error.is_some();
         drop(state);

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::thread;
 use std::time::Duration;
 use vesica_core::{StopReason, TransportError};
@@ -57,5 +58,9 @@ impl StreamWriter for TappedWriter {
 
     fn flush(&mut self) -> Result<(), TransportError> {
         self.inner.flush()
+    }
+
+    fn unwritten(&self) -> Option<Arc<AtomicUsize>> {
+        self.inner.unwritten()
     }
 }
