@@ -41,6 +41,10 @@ pub fn show(checked: &Checked, rows: u64, say: Speech, out: &mut impl Write) -> 
             }
         )?;
     }
+    if !checked.sent_columns.is_empty() {
+        let columns = list(&checked.sent_columns);
+        writeln!(out, "\nsent to the other party, for common keys\n{:>13}  {columns}", "columns")?;
+    }
     if read.counts.rows > 0 {
         show_all_shapes(&checked.key, rows, out)?;
     }

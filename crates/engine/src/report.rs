@@ -6,7 +6,7 @@ use crate::output::{ColumnSum, NamedAnswer, RunResult};
 use crate::{Phase, meeting};
 use std::num::NonZeroUsize;
 use vesica_agreement::choice::{Choice, Reason};
-use vesica_agreement::{Agreement, AidedAgreement, Question};
+use vesica_agreement::{Agreement, AidedAgreement, ColumnTerms, Question};
 use vesica_core::Role;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_expressions::Answer;
@@ -210,6 +210,8 @@ fn agreement_report(agreement: &Agreement) -> AgreementReport {
         sum_bits: summed.map(|sum| sum.bits),
         values_of: values.map(|values| values.of.clone()),
         value_columns: values.map(|values| values.columns.clone()),
+        columns_of: agreement.columns.as_ref().map(|columns| columns.of.clone()),
+        columns: agreement.columns.as_ref().map(ColumnTerms::names),
         group_column: groups.map(|groups| groups.by.clone()),
         groups: groups.map(|groups| groups.names.clone()),
         value_bits: values.map(|values| values.bits),

@@ -192,6 +192,7 @@ impl<'a> Check<'a> {
                 .map(|(key, shapes)| CheckedKey::new(key, shapes))
                 .collect(),
             value_columns: self.values.iter().flat_map(ValueColumns::all).cloned().collect(),
+            sent_columns: self.payloads.iter().flat_map(PayloadColumns::names).collect(),
             faults,
             limits: terms
                 .map(|terms| Limits { min_rows: terms.min_rows, max_rows: terms.max_rows }),

@@ -24,6 +24,8 @@ pub struct Checked {
     pub key: Vec<CheckedKey>,
     /// The columns of values that this party brings, as its data names them.
     pub value_columns: Vec<String>,
+    /// The columns that this party sends, as its data names them.
+    pub sent_columns: Vec<String>,
     /// Faults of rows with which a run would end; if the pass ended early, those found so far.
     pub faults: Faults,
     /// The requirements of the agreement, if the party is known.

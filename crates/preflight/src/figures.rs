@@ -36,6 +36,7 @@ struct Figures<'a> {
     misfits: Vec<MisfitFigures<'a>>,
     key: Vec<KeyFigures<'a>>,
     value_columns: &'a [String],
+    sent_columns: &'a [String],
     faults: Vec<Fault<'a>>,
     /// Whether the last fault hides the rest of the data.
     is_cut: bool,
@@ -201,6 +202,7 @@ fn figures(checked: &Checked) -> Figures<'_> {
         misfits: counts.iter().flat_map(|counts| &counts.misfits).map(misfit).collect(),
         key: checked.key.iter().map(key).collect(),
         value_columns: &checked.value_columns,
+        sent_columns: &checked.sent_columns,
         faults: checked.faults.kinds().iter().map(fault).collect(),
         is_cut: checked.faults.is_cut(),
         limits: checked.limits.map(|limits| limit(checked, limits)),

@@ -189,6 +189,13 @@ pub struct PayloadColumns {
     pub duplicates: Duplicates,
 }
 
+impl PayloadColumns {
+    /// Their names in this party's file.
+    pub fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|(name, _)| name.clone()).collect()
+    }
+}
+
 /// The payloads of the rows that have a key, in the order of the rows.
 pub(crate) struct Payloads<'a> {
     columns: &'a PayloadColumns,

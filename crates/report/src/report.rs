@@ -78,6 +78,10 @@ pub struct AgreementReport {
     pub values_of: Option<String>,
     /// Their columns in the agreement.
     pub value_columns: Option<Vec<String>>,
+    /// The party whose columns come along with common keys, if there are some.
+    pub columns_of: Option<String>,
+    /// Their names in the agreement.
+    pub columns: Option<Vec<String>>,
     /// The column that names the group of a row, if there is a sum for each group.
     pub group_column: Option<String>,
     /// The groups.

@@ -36,6 +36,11 @@ pub struct ColumnTerms {
 }
 
 impl ColumnTerms {
+    /// What the columns are called in the agreement.
+    pub fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|(name, _)| name.clone()).collect()
+    }
+
     /// What the columns hold.
     pub fn types(&self) -> Vec<CellType> {
         self.columns.iter().map(|(_, of)| *of).collect()

@@ -93,10 +93,10 @@ fn columns_come_along_through_a_folder() {
 #[test]
 fn cells_that_do_not_fit_are_named_before_a_run() {
     let place = place(&["--receives", "one"]);
-    check(&place, "two", "two.csv")
-        .output()
-        .map(|out| assert!(out.status.success(), "{out:?}"))
-        .unwrap();
+    let good = check(&place, "two", "two.csv").output().unwrap();
+    let text = String::from_utf8(good.stdout).unwrap();
+    let says = "      columns  \"ward\", \"admitted\" and \"beds\"";
+    assert!(good.status.success() && text.contains(says), "{text}");
     let long = "1234567890123456789012345,x@x.example,,";
     for (row, says) in [
         (long, "column \"ward\" holds a text of more than 24 bytes"),

@@ -54,6 +54,7 @@ fn every_field_is_there_and_no_value() {
             "refused": [{ "reason": reason, "count": 2 }],
         }],
         "value_columns": ["amount"],
+        "sent_columns": [],
         "faults": [
             {
                 "kind": "bad_value",
