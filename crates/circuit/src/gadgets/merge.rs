@@ -2,7 +2,7 @@
 
 use super::compare::sort_2;
 use crate::{Gates, Lanes, word};
-use vesica_core::Result;
+use vesica_core::{Error, Result};
 
 /// Sorts lanes that fall and then rise, by their lowest `key` bits, in place: a bitonic merger (K.
 /// Batcher, 1968; Huang, Evans, Katz, NDSS 2012, §5.1).
@@ -43,18 +43,27 @@ fn merge_range<G: Gates>(
     }
     let half = len.next_power_of_two() / 2;
     if len > g.lanes_at_once() {
+        let pairs = len - half;
+        let at_once = (g.lanes_at_once() / 2).max(1).min(pairs);
         let mut done = 0;
-        while done < len - half {
-            let n = (g.lanes_at_once() / 2).max(1).min(len - half - done);
+        let mut compare = |g: &mut G, word: &mut [G::Wires], n: usize| {
             let (low, high) = (first + done, first + done + half);
             let [a, b] = [low, high].map(|first| word::slice(word, first, n));
             let [a, b] = sort_2(g, key, &a, &b)?;
             word::put(word, low, &a);
             word::put(word, high, &b);
             done += n;
+            Ok::<_, Error>(())
+        };
+        g.equal_parts((pairs / at_once) as u64, |g| compare(g, word, at_once))?;
+        if !pairs.is_multiple_of(at_once) {
+            compare(g, word, pairs % at_once)?;
+        }
+        if g.only_counts() && half == pairs {
+            return g.equal_parts(2, |g| merge_range(g, key, word, first, half));
         }
         merge_range(g, key, word, first, half)?;
-        return merge_range(g, key, word, first + half, len - half);
+        return merge_range(g, key, word, first + half, pairs);
     }
     let mut part = word::slice(word, first, len);
     let mut stride = half;
@@ -90,10 +99,11 @@ pub fn merge_odd_even<G: Gates>(
     if g.only_counts() {
         for level in levels(lens) {
             let comparators = OddEven::comparators(lens, level);
-            for first in (0..comparators).step_by(at_once) {
-                let any = g.constant(false, at_once.min(comparators - first));
-                let any = vec![any; word.len()];
-                sort_2(g, key, &any, &any)?;
+            for (times, n) in [(comparators / at_once, at_once), (1, comparators % at_once)] {
+                if times * n > 0 {
+                    let any = vec![g.constant(false, n); word.len()];
+                    g.equal_parts(times as u64, |g| sort_2(g, key, &any, &any))?;
+                }
             }
         }
         return Ok(());
