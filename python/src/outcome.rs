@@ -126,6 +126,20 @@ impl Outcome {
         Some(Column(Arc::new(BooleanArray::new(bits, None))))
     }
 
+    /// What a mark says of each row of the input: whether it is in the result, its identifier, or
+    /// the number of its key in the union.
+    fn marks(&self) -> Option<Column> {
+        match &self.result {
+            RunResult::Union(union) => {
+                let numbers = union.by_row().into_iter();
+                let numbers = numbers.map(|number| number.map(u64::cast_signed));
+                Some(Column(Arc::new(Int64Array::from_iter(numbers))))
+            }
+            RunResult::Ids(_) => self.ids(),
+            _ => self.mask(),
+        }
+    }
+
     /// The rows in the result, from 0, ascending.
     fn positions(&self) -> Option<Column> {
         let positions = self.row_set()?.iter().map(|row| row as i64);

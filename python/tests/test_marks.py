@@ -72,6 +72,42 @@ def test_a_file_is_written_with_a_mark(tmp_path: Path) -> None:
     assert (tmp_path / "again.csv").read_text() == out.read_text()
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "batch", "duckdb", "narwhals"])
+@pytest.mark.parametrize("operation", ["private-id", "union"])
+def test_identifiers_join_back_to_the_rows(operation: str, library: str) -> None:
+    more = {"key_bytes": 40} if operation == "union" else {}
+    agreement = deal(operation=operation, receives="all", **more)
+    shop, club = both(
+        agreement, frame_of(library), pl.DataFrame(OTHER), {"mark": "id"}, {"mark": "id"}
+    )
+    ours, theirs = shop.to_polars(), club.rows()
+    assert ours["n"].to_list() == [1, 2, 3, 4]
+    assert ours["id"].is_null().to_list() == [False, True, False, False]
+    of_theirs = dict(zip(theirs["email"], theirs["id"], strict=True))
+    of_ours = dict(zip(ours["email"], ours["id"], strict=True))
+    for email in ["ann@a.example", "zoe@a.example"]:
+        assert of_ours[email] == of_theirs[email]
+    known = {*of_ours.values(), *of_theirs.values()} - {None}
+    assert len(known) == 4
+    if operation == "union":
+        assert known == {1, 2, 3, 4}
+    assert shop.report["result"]["rows_marked"] is None
+
+
+def test_a_file_is_written_with_identifiers(tmp_path: Path) -> None:
+    path, out = tmp_path / "shop.csv", tmp_path / "out.parquet"
+    pl.DataFrame(COLUMNS).write_csv(path)
+    agreement = deal(operation="private-id", receives="all")
+    shop, _ = both(agreement, path, pl.DataFrame(OTHER), {"mark": "id", "output": out})
+    assert shop.report["result"]["rows_marked"] == 3
+    written = pl.read_parquet(out)
+    assert written["email"].to_list() == EMAILS
+    assert written["id"].to_list() == list(shop.ids)
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    with pytest.raises(v.SettingsError, match="rows that come from a file"):
+        one(agreement, frame_of("polars"), "shop", listen="127.0.0.1:0", mark="id", output=out)
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "duckdb", "narwhals", "file"])
 def test_a_mark_never_takes_the_name_of_a_column(library: str, tmp_path: Path) -> None:
     data = frame_of(library)
@@ -91,7 +127,7 @@ def test_a_mark_is_a_name(mark: Any) -> None:
 def test_a_mark_is_for_rows_that_this_party_receives() -> None:
     data = frame_of("polars")
     count = deal(operation="cardinality", receives="all")
-    with pytest.raises(v.SettingsError, match="only for the rows of an intersection"):
+    with pytest.raises(v.SettingsError, match="only for an intersection, a union and private ids"):
         one(count, data, "shop", listen="127.0.0.1:0", mark="hit")
     with pytest.raises(v.SettingsError, match="shop does not receive the result"):
         one(deal(receives="club"), data, "shop", listen="127.0.0.1:0", mark="hit")

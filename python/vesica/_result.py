@@ -183,20 +183,21 @@ class Result:
 
         After an intersection these are the own rows whose key is in common, as they are in the
         input, and after their columns ``matched_rules`` and the other party's columns, such as
-        ``hospital_ward``, if the agreement says so; with `mark` all own rows, with a column that marks
-        the common ones. After a union they
-        are the keys, with ``new`` for keys that only the other party has; with private ids they are
-        the identifiers, with the key and the rows of this party's own; otherwise one row with the
-        figures.
+        ``hospital_ward``, if the agreement says so. After a union they are the keys, with ``new`` for
+        keys that only the other party has; with private ids they are the identifiers, with the key
+        and the rows of this party's own; otherwise one row with the figures.
+
+        With `mark` they are all own rows of any of these three, with one more column: whether the
+        row's key is in common, the number of its key in the union, or its identifier.
         """
         if self._is_detached:
             return self._frame.detached()
-        mask = self._outcome.mask()
-        if mask is not None:
+        if self._has_rows:
             added = dict(self._outcome.added())
-            if self._mark is not None:
-                return self._frame.rows(None, {**added, self._mark: mask})
-            return self._frame.rows(mask, added)
+            marks = None if self._mark is None else self._outcome.marks()
+            if self._mark is not None and marks is not None:
+                return self._frame.rows(None, {**added, self._mark: marks})
+            return self._frame.rows(self._outcome.mask(), added)
         return None if self.kind in NO_ROWS else self._frame.table(self._table())
 
     def to_arrow(self) -> Any:
@@ -303,7 +304,8 @@ class Result:
 
     @property
     def _has_rows(self) -> bool:
-        return self.kind == "rows"
+        """Whether the result is rows of the input."""
+        return self.kind == "rows" or (self._mark is not None and self.kind in ("union", "ids"))
 
     def _table(self) -> _vesica.Table:
         table = self._outcome.table()

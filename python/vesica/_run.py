@@ -67,7 +67,8 @@ def run(options: RunOptions) -> Result:
         insecure: Allow the insecure protocol that the agreement names.
         output: A file for the result, as well. Only for data in a file, or a result without rows.
         mark: A name. `Result.rows` and `output` then have all rows, with one more column of that name:
-            whether the row's key is in common. Only for an intersection, at a party that receives it.
+            whether the row's key is in common, with private ids its identifier, and with a union the
+            number of its key in it, from 1. Only for these three, at a party that receives the result.
         refused: A file for a list of the rows that are refused: its line or row from 1, the column and
             the reason, but no value. An existing one is replaced.
         force: Replace an existing `output`.
@@ -160,7 +161,8 @@ class Started:
                 "refused= is not for a frame of a cluster, whose rows have no numbers",
                 "leave refused= out",
             )
-        if options.output is not None and self.agreement.operation == "intersection":
+        has_rows = self.agreement.operation == "intersection" or self.mark is not None
+        if options.output is not None and has_rows:
             if not isinstance(self.frame, File):
                 raise SettingsError(
                     "output= is for rows that come from a file", "use the rows() of the result"

@@ -293,8 +293,9 @@ pub(crate) struct RunArgs {
     /// The file for the result, such as your matching rows; its ending sets the format
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-    /// Write all rows of your file to --output, with one more column of this name: 1 for the rows
-    /// whose key is in common, 0 for the others; for an intersection
+    /// Write all rows of your file to --output, with one more column of this name: for an
+    /// intersection 1 for the rows whose key is in common and 0 for the others, with private ids
+    /// the row's identifier, for a union the number of its key in the union
     #[arg(long, value_name = "NAME", requires = "output", value_parser = column_name)]
     pub(crate) mark: Option<String>,
     /// The file for what you know of the order of your shares, for "shares" and "shared-values":

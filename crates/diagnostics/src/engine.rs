@@ -240,7 +240,7 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
         ),
         ConfigFault::NoMark { operation } => Message::here(
             format!(
-                "{} is only for the rows of an intersection, and the operation is {}",
+                "{} is only for an intersection, a union and private ids, and the operation is {}",
                 say.mark(),
                 operation.name()
             ),

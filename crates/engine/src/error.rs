@@ -324,7 +324,7 @@ pub enum ConfigFault {
         /// This party's name.
         party: String,
     },
-    /// A column is named for marks of rows, but the result is not rows.
+    /// A column is named for marks of rows, but the result says nothing of rows.
     #[error("a result of {} marks no rows", operation.name())]
     NoMark {
         /// What is computed.

@@ -167,10 +167,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Refuses a mark if the result is not rows, or this party does not receive it.
+/// Refuses a mark if the result says nothing of rows, or this party does not receive it.
 fn check_has_rows(agreement: &Agreement, party: &str) -> Result<(), ConfigFault> {
     let operation = agreement.operation();
-    if operation != Operation::Intersection {
+    if !matches!(operation, Operation::Intersection | Operation::Union | Operation::PrivateId) {
         return Err(ConfigFault::NoMark { operation });
     }
     if agreement.is_receiver_of_result(party) {

@@ -4,6 +4,7 @@ use crate::{Ids, OrderLine, RowSet, SharesOrder, Union};
 use std::ops::ControlFlow;
 use vesica_agreement::Agreement;
 use vesica_core::hash::hex;
+use vesica_core::{Item, Operation};
 use vesica_records::payloads::CellType;
 use vesica_tables::{
     Added, AddedCell, AddedColumn, AddedType, Origin, OutputError, OutputOptions, Progress, Source,
@@ -20,7 +21,7 @@ const ROWS: &str = "rows";
 const RULES: &str = "matched_rules";
 
 /// The columns that the rows of `party`'s result get, yet without cells; of an unknown party those
-/// that every party's result gets.
+/// that every party's result gets. The `mark` comes last.
 pub fn added_columns<'a>(
     agreement: &Agreement,
     party: Option<&str>,
@@ -35,7 +36,7 @@ pub fn added_columns<'a>(
             columns.result_names().into_iter().zip(types)
         });
     let partner: Vec<_> = partner.map(|(name, holds)| empty(name, holds)).collect();
-    let owners_alone = !partner.is_empty();
+    let owners_alone = !partner.is_empty() || agreement.operation() != Operation::Intersection;
     Added { columns: rules.into_iter().chain(partner).collect(), mark, owners_alone }
 }
 
@@ -93,6 +94,23 @@ impl Union {
         }
         table.finish()
     }
+
+    /// Writes all rows of `source`, with the number of each one's key in the union as a last column
+    /// `mark`. In the counts the rows with a key are the wanted ones.
+    ///
+    /// # Errors
+    /// As [`RowSet::write`].
+    pub fn write_rows(
+        &self,
+        source: &Source,
+        mark: &str,
+        options: &OutputOptions,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Written, WriteError> {
+        let cell = |number: u64| AddedCell::Integer(number.cast_signed());
+        let cells = Cells { of_rows: &self.by_row(), holds: AddedType::Integer, cell };
+        cells.write(source, mark, options, progress)
+    }
 }
 
 impl Ids {
@@ -113,6 +131,63 @@ impl Ids {
         }
         table.finish()
     }
+
+    /// Writes all rows of `source`, with the identifier of each as a last column `mark`. In the
+    /// counts the rows with an identifier are the wanted ones.
+    ///
+    /// # Errors
+    /// As [`RowSet::write`].
+    pub fn write_rows(
+        &self,
+        source: &Source,
+        mark: &str,
+        options: &OutputOptions,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Written, WriteError> {
+        let cell = |id: [u8; Item::LEN]| AddedCell::Text(hex(&id));
+        let cells = Cells { of_rows: &self.by_row(), holds: AddedType::Text, cell };
+        cells.write(source, mark, options, progress)
+    }
+}
+
+/// What the rows of a file get in one column.
+struct Cells<'a, T, F> {
+    /// `None` for a row whose cell is empty.
+    of_rows: &'a [Option<T>],
+    holds: AddedType,
+    cell: F,
+}
+
+impl<T: Copy, F: Fn(T) -> AddedCell> Cells<'_, T, F> {
+    /// Writes all rows of `source`, with these cells in a last column `name`.
+    fn write(
+        &self,
+        source: &Source,
+        name: &str,
+        options: &OutputOptions,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Written, WriteError> {
+        // The file may have more rows by now, which is noticed at its end.
+        let of = |row: u64| self.of_rows.get(row as usize).copied().flatten();
+        let column = AddedColumn {
+            name: name.to_owned(),
+            holds: self.holds,
+            of: Box::new(move |row| of(row).map_or(AddedCell::Empty, &self.cell)),
+        };
+        let added = Added { columns: vec![column], mark: None, owners_alone: true };
+        let len = self.of_rows.len() as u64;
+        let written = write_with(source, len, &all(len), &added, options, progress)?;
+        Ok(Written { wanted: self.of_rows.iter().flatten().count() as u64, ..written })
+    }
+}
+
+/// A bit for each of `len` rows.
+fn all(len: u64) -> Vec<u64> {
+    let mut words = vec![u64::MAX; len.div_ceil(64) as usize];
+    if let (Some(last), beyond @ 1..) = (words.last_mut(), len % 64) {
+        *last = u64::MAX >> (64 - beyond);
+    }
+    words
 }
 
 impl SharesOrder {

@@ -82,6 +82,19 @@ impl Union {
             rows: own.map(|key| self.own.rows_of(key).collect()),
         })
     }
+
+    /// A column for the own rows: the number of each row's key in the union, from 1, in the order
+    /// of the file; `None` for a row without a usable key. A key has the same number at both
+    /// parties.
+    pub fn by_row(&self) -> Vec<Option<u64>> {
+        let mut column = vec![None; usize::try_from(self.own.rows).unwrap_or(usize::MAX)];
+        for (number, (_, own)) in (1..).zip(&self.keys) {
+            for row in own.iter().flat_map(|key| self.own.rows_of(*key)) {
+                column[row as usize] = Some(number);
+            }
+        }
+        column
+    }
 }
 
 /// Identifiers of the keys that at least one party has. Both parties have the same list, and a

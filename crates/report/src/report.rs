@@ -331,8 +331,8 @@ pub struct ResultReport {
     pub shared_entries: Option<u64>,
     /// Rows in the result file, when this side receives rows.
     pub rows_written: Option<u64>,
-    /// Those of them whose mark says that their key is in common, when the file has all rows with a
-    /// mark.
+    /// When the file has all rows with a mark: those of them whose key is in common, in the union
+    /// or has an identifier.
     pub rows_marked: Option<u64>,
     /// `passed`; or `none` if the operation has no self-check items, or if with a helper this party
     /// receives no answer to check. A run that fails the self-check has no report.

@@ -57,6 +57,72 @@ fn all_rows_are_written_with_a_mark_and_refused_ones_are_listed() {
     assert_eq!((&result["rows_written"], &result["rows_marked"]), (&4.into(), &2.into()));
 }
 
+/// The cells that both parties' rows have in the last column, by address; none for a row without a
+/// usable key.
+fn marked(place: &Place, operation: &'static str) -> [Vec<(String, String)>; 2] {
+    place.agreement("agreement.toml", &Terms { operation, receives: "all", ..TERMS });
+    let [one, two] = ["one", "two"].map(|party| {
+        let input = format!("{party}.csv");
+        let output = format!("{party}.out.csv");
+        let mut command = place.run("agreement.toml", party, &input, Some(&output));
+        command.args(["--mark", "mark", "--force"]);
+        command
+    });
+    let [one, two] = place.run_both(one, two);
+    one.assert_code(0);
+    two.assert_code(0);
+    assert!(one.stdout.contains("; 4 rows written to") && one.stdout.contains(", 3 marked"));
+    ["one", "two"].map(|party| {
+        let written = place.read(&format!("{party}.out.csv"));
+        let given = place.read(&format!("{party}.csv"));
+        let mode = fs::metadata(place.path(&format!("{party}.out.csv"))).unwrap().permissions();
+        assert_eq!(mode.mode() & 0o777, 0o600);
+        assert_eq!(written.lines().count(), given.lines().count());
+        let rows = written.lines().zip(given.lines()).map(|(written, given)| {
+            let cell = written.strip_prefix(given).unwrap().strip_prefix(',').unwrap();
+            (given.split(',').nth(1).unwrap().to_owned(), cell.to_owned())
+        });
+        rows.collect()
+    })
+}
+
+#[test]
+fn rows_of_private_ids_and_of_a_union_join_on_their_mark() {
+    let place = place(&TERMS);
+    for operation in ["private-id", "union"] {
+        let [one, two] = marked(&place, operation);
+        assert_eq!((&*one[0].1, &*two[0].1), ("mark", "mark"));
+        assert_eq!((&*one[2].0, &*one[2].1), ("secret-cell", ""), "{operation}");
+        let cell_at = |rows: &[(String, String)], address: &str| {
+            rows.iter().find(|(other, _)| other == address).map(|(_, cell)| cell.clone())
+        };
+        for row in [1, 3, 4] {
+            let (address, cell) = &one[row];
+            let theirs = cell_at(&two, address);
+            assert_eq!(theirs.is_some(), row != 3, "{operation}: {address}");
+            assert!(theirs.is_none_or(|theirs| theirs == *cell), "{operation}: {address}");
+            if operation == "private-id" {
+                assert!(cell.len() == 32 && cell.bytes().all(|byte| byte.is_ascii_hexdigit()));
+            }
+        }
+        // Different keys have different cells, and a key in a row of both sides has one.
+        let mut cells: Vec<&String> = one[1..]
+            .iter()
+            .chain(&two[1..])
+            .map(|(_, cell)| cell)
+            .filter(|cell| !cell.is_empty())
+            .collect();
+        cells.sort();
+        cells.dedup();
+        assert_eq!(cells.len(), 9, "{operation}");
+        if operation == "union" {
+            let mut numbers: Vec<u64> = cells.iter().map(|cell| cell.parse().unwrap()).collect();
+            numbers.sort_unstable();
+            assert!(numbers.into_iter().eq(1..=9));
+        }
+    }
+}
+
 #[test]
 fn the_list_is_there_when_a_run_ends_without_a_result() {
     // The run ends after the file is read, because it has too few keys.
@@ -114,8 +180,9 @@ fn the_list_takes_the_name_of_no_other_file_of_the_run() {
 #[test]
 fn a_mark_is_refused_before_anyone_is_met() {
     for (operation, party, mark, code, says) in [
-        ("cardinality", "one", "hit", 3, "--mark is only for the rows of an intersection"),
-        ("union", "one", "hit", 3, "and the operation is union"),
+        ("cardinality", "one", "hit", 3, "--mark is only for an intersection, a union and private"),
+        ("cardinality", "one", "hit", 3, "and the operation is cardinality"),
+        ("union", "one", "email", 3, "the result already has a column \"email\""),
         ("intersection", "one", "email", 3, "the result already has a column \"email\""),
         ("intersection", "two", "hit", 3, "two does not receive the result"),
         ("intersection", "one", "", 2, "a name of a column has 1 to 256 bytes"),

@@ -31,7 +31,7 @@ pub(crate) fn check(
     output: &OutputOptions,
 ) -> Result<(), WriteError> {
     match agreement.operation() {
-        Operation::Intersection => {
+        operation if mark.is_some() || operation == Operation::Intersection => {
             check_added_output(source, &added_columns(agreement, Some(party), mark), output)?
         }
         Operation::Shares | Operation::SharedValues if agreement.question.computed().is_none() => {
@@ -75,9 +75,7 @@ impl RunResult {
         let owners_alone = Origin::OwnersAlone(source);
         match self {
             Self::Nothing | Self::OutsideBounds | Self::Detached { .. } => {}
-            Self::Rows(rows) => {
-                return Ok(Some(rows.write(source, None, options, progress)?));
-            }
+            Self::Rows(rows) => return Ok(Some(rows.write(source, None, options, progress)?)),
             Self::Union(union) => union.write(owners_alone, options)?,
             Self::Ids(ids) => ids.write(owners_alone, options)?,
             Self::Shares { file, .. } => {
@@ -99,18 +97,17 @@ impl RunResult {
                 write_totals(&totals, source, options)?;
             }
             Self::Answers { keys, answers } => {
-                let mut totals: Vec<_> =
-                    answers.iter().map(|one| (&*one.name, one.text())).collect();
-                totals.push((KEYS_IN_COMMON, keys.to_string()));
+                let answers = answers.iter().map(|one| (&*one.name, one.text()));
+                let totals: Vec<_> = answers.chain([(KEYS_IN_COMMON, keys.to_string())]).collect();
                 write_totals(&totals, source, options)?;
             }
         }
         Ok(None)
     }
 
-    /// Like [`write`](Self::write), but [`RunResult::Rows`] writes all rows of `source`, with an
-    /// additional column named `mark` that says which of them are in the set: `1` or `0`, or a
-    /// boolean in Parquet.
+    /// Like [`write`](Self::write), but with all rows of `source` and an additional column named
+    /// `mark`: for [`RunResult::Rows`] whether a row is in the set, `1` or `0`, or a boolean in
+    /// Parquet; for [`RunResult::Ids`] its identifier; for [`RunResult::Union`] its key's number.
     ///
     /// # Errors
     /// Errors of `write`; [`InputFault::Output`](crate::InputFault::Output) too if `source` has a
@@ -122,8 +119,12 @@ impl RunResult {
         options: &OutputOptions,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Option<Written>, Error> {
-        let Self::Rows(rows) = self else { return self.write(source, options, progress) };
-        Ok(Some(rows.write(source, Some(mark), options, progress)?))
+        Ok(Some(match self {
+            Self::Rows(rows) => rows.write(source, Some(mark), options, progress)?,
+            Self::Union(union) => union.write_rows(source, mark, options, progress)?,
+            Self::Ids(ids) => ids.write_rows(source, mark, options, progress)?,
+            _ => return self.write(source, options, progress),
+        }))
     }
 
     /// Writes what this party knows of the order of its shares to a table, whole or not at all,
@@ -157,10 +158,8 @@ impl RunResult {
         };
         // The order is useless without the result, so a failure leaves no file of it.
         let written = match (output, mark) {
-            (Some(options), Some(mark)) => {
-                self.write_marked(source, mark, options, &mut progress)?
-            }
-            (Some(options), None) => self.write(source, options, &mut progress)?,
+            (Some(to), Some(mark)) => self.write_marked(source, mark, to, &mut progress)?,
+            (Some(to), None) => self.write(source, to, &mut progress)?,
             (None, _) => None,
         };
         order.as_ref().map_or(Ok(()), |options| self.write_order(source, options))?;

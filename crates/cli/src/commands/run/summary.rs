@@ -83,14 +83,9 @@ fn answer(output: Option<&Path>, report: &Report) -> String {
     let result = &report.result;
     let agreed = &report.agreement;
     let written = output.map(|path| format!("written to {}", path.display()));
-    let and_written = written.as_ref().map_or(String::new(), |written| format!("; {written}"));
-    if let (Some(keys), Some(rows), Some(written)) =
-        (result.matched_keys, result.rows_written, &written)
-    {
-        let marked = marked(report);
-        let (keys, rows) = (counted(keys, "key"), counted(rows, "row"));
-        return format!("{keys} in common; {rows} {written}{marked}");
-    }
+    let rows = result.rows_written.map_or(String::new(), |rows| counted(rows, "row") + " ");
+    let and_written =
+        written.map_or(String::new(), |written| format!("; {rows}{written}{}", marked(report)));
     let figures = match (&result.sums, &result.answers) {
         (Some(sums), _) => Some(sums.iter().map(|one| words::sum(agreed, one)).collect()),
         (None, answers) => answers.as_ref().map(|all| all.iter().map(words::answer).collect()),
